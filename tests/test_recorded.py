@@ -27,7 +27,7 @@ buffer = { kind = "per_port", size = "400KB" }
 overflow = { kind = "tail_drop" }
 routing = { kind = "spray" }
 marking = { kind = "ecn_threshold", k = "10pkt" }
-pause = { kind = "pfc", xoff = "15KB", xon = "8KB" }
+pause = { kind = "pfc", xoff = "15KB", xon = "8KB", watchdog = "alert", detection_time = "20us", restoration_time = "20us", poll_interval = "10us" }
 [transport]
 kind = "dctcp"
 recovery = "rack"
@@ -178,6 +178,7 @@ SOURCES = {
     "pauses": ("pauses",),
     "paused_fraction_": ("pauses",),
     "pause_frames": ("pauses",),
+    "pause_storms": ("pauses", "pause_storms"),
     "pause_length_": ("pauses", "pause_trace"),
     "saturation_": ("pauses", "pause_trace", "ports"),
     "reorder": ("reorder",),

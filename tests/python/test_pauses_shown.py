@@ -11,10 +11,10 @@ import test_pausing as made
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import overspill
-from overspill import charts, report
+from overspill import Key, charts, report
 from overspill.charts import mpl, pauses, plotly_figure, saturation
 from overspill.charts.chart_spec import Bars, Chart, Graph, HeatMap, Line, Span
-from overspill.results import deadlocks
+from overspill.results import cautions, deadlocks
 from overspill.results import warnings as show
 from overspill.results.results import Results
 
@@ -221,6 +221,35 @@ def test_a_sweep_keeps_deadlocks_and_tells_of_them(ring: Path, tmp_path: Path) -
     assert again.run_status.deadlocks == sweep.run_status.deadlocks, "the store and the manifest keep them"
     page = report.write_report_of_folder(out).read_text(encoding="utf-8")
     assert "DEADLOCK" in page and found["cycle"][0] in page
+
+
+WATCHDOG = (
+    'watchdog = "drop", detection_time = "300us", restoration_time = "200us", poll_interval = "100us", xon = '
+)
+
+
+def test_storms_that_a_watchdog_ends_are_counted_and_told(ring: Path) -> None:
+    ring.write_text(ring.read_text().replace("xon = ", WATCHDOG))
+    results = overspill.run(ring, seeds=2)
+    assert not results.stuck, "no port is paused forever"
+    table = results.pause_storms
+    assert table.num_rows > 0
+    dropped = [sum(run.column("pause_storms", "dropped").tolist()) for run in results.runs]
+    assert [sum(run.column("ports", "drop_watchdog").tolist()) for run in results.runs] == dropped
+    (text,) = [line.text for line in cautions.caution_lines(results) if line.label == "PAUSE STORMS"]
+    counts = [run.pause_storms["count"] for run in results.runs if run.pause_storms]
+    assert (
+        f"detected {cautions.span(counts)} pause storms and dropped {cautions.span(dropped)} packets" in text
+    )
+    first = min(table["from_ps"].to_pylist()) / 1e9
+    assert text.endswith(f"at {first:g} ms"), text
+    assert Key("pause_storms") in results.values[results.variants[0]][1]
+
+
+def test_without_a_watchdog_storms_have_no_metric(slow: Results) -> None:
+    assert slow.pause_storms.num_rows == 0
+    assert all(Key("pause_storms") not in values for one in slow.values.values() for values in one.values())
+    assert not [line for line in cautions.caution_lines(slow) if line.label == "PAUSE STORMS"]
 
 
 def test_trees_of_a_pause_of_all_classes_are_one_row(chain: Path) -> None:

@@ -22,11 +22,13 @@ mod snapshot;
 mod stages;
 mod totals;
 mod transfers;
+mod watchdog;
 
 pub use link_failure::DeadPortPolicy;
 pub use pause_state::{ReceivedPauses, SentPauses};
 pub use pausing::PauseSetup;
 pub use setup::{CoreSetup, PortSetup};
+pub use watchdog::PauseStorm;
 
 use crate::accounts::MemorySides;
 use crate::end_table::PacketTally;
@@ -38,8 +40,8 @@ use marking::QueueMarking;
 use mech::overflow::{DropReason, Fate, OverflowSlot};
 use mech::scheduler::SchedulerSlot;
 use mech::{
-    Acts, AdmitCalls, ClassSet, Ecn, Env, Flags, ForwardingContext, Lane, Needs, PktId, PortId, QueueId, QueueView,
-    Stream,
+    Acts, AdmitCalls, ClassSet, Ecn, Env, Flags, ForwardingContext, Head, Lane, Needs, PktId, PortId, QueueId,
+    QueueView, Stream,
 };
 use memory_accounting::Frame;
 use pausing::NodePauseState;
@@ -47,6 +49,7 @@ use shaping::PortShaper;
 use snapshot::QueueSnapshot;
 use std::collections::VecDeque;
 use units::Time;
+use watchdog::NodeWatchdogs;
 
 /// Output side of a node: ports, memory, and the slots that decide about arrivals.
 #[derive(Clone)]
@@ -72,6 +75,9 @@ pub struct Core {
     node: u32,
     pausing: Option<Box<NodePauseState>>,
     agents: Option<Box<Agents>>,
+    watchdogs: Option<Box<NodeWatchdogs>>,
+    /// True while the watchdog of some port drops packets, which may come in by any port.
+    drops_arrivals: bool,
     /// True if an agent of some port is called for each arrival before lookup.
     pub(crate) intercepts: bool,
     /// Acts of agents, and packets to look up, that are not done yet; first in, first out.
@@ -137,10 +143,10 @@ impl Core {
     fn call_overflow_slot<F: Fib, O>(&mut self, pkt: &Pkt, out_port: PortId, step: &StepContext<F, O>) -> Decision {
         let now = step.now;
         self.store.set_time(now);
-        if self.store.ports[usize::from(out_port.0)].closed {
-            return Decision::drop_frame(DropReason::LinkDown);
-        }
         let to = QueueAt { port: out_port, queue: self.store.resolve_queue(pkt.head.queue()) };
+        if let Some(why) = self.refusal(&pkt.head, to) {
+            return Decision::drop_frame(why);
+        }
         // Congestion messages have a lane of their own, and only the limit of that lane applies to them.
         if to.queue.lane() == Lane::Notice {
             return Decision::enqueue(pkt.head.queue());
@@ -236,7 +242,9 @@ impl Core {
         step: &mut StepContext<F, O>,
     ) {
         self.store.settle_departures(port, step.now);
-        let decision = Decision::enqueue(pkt.head.queue());
+        let to = QueueAt { port, queue: self.store.resolve_queue(pkt.head.queue()) };
+        let refused = self.refusal(&pkt.head, to).map(Decision::drop_frame);
+        let decision = refused.unwrap_or(Decision::enqueue(pkt.head.queue()));
         self.apply(pkt, port, decision, step);
     }
 
@@ -278,12 +286,24 @@ impl Core {
         if why == DropReason::BufferFull && self.store.pools.is_none() {
             self.note_classes_when_full(pkt.head.class(), port);
         }
+        let to = QueueAt { port, queue: self.store.resolve_queue(pkt.head.queue()) };
+        if why == DropReason::Watchdog {
+            self.count_watchdog_drop(&pkt.head, to);
+        }
         let at = step.out.event_location(port);
         step.out.observer().on_drop(at, pkt, why);
         step.exts.free_shared(pkt.ext);
-        let to = QueueAt { port, queue: self.store.resolve_queue(pkt.head.queue()) };
         if let Some(lost) = self.lossless_violation(pkt, to, why, step.now) {
             step.out.report_outcome(Outcome::LosslessViolated(&lost));
+        }
+    }
+
+    /// Returns the reason why a packet is dropped whatever memory is free: the link is dead, or the watchdog drops it.
+    #[inline]
+    fn refusal(&self, head: &Head, to: QueueAt) -> Option<DropReason> {
+        match self.store.ports[usize::from(to.port.0)].refusal(to.queue) {
+            None if self.drops_arrivals && self.watchdog_drops_arrival(head, to) => Some(DropReason::Watchdog),
+            why => why,
         }
     }
 
@@ -362,10 +382,10 @@ impl Core {
         if self.store.accepts(to, pkt.head.size, origin) || self.fits_extra_space(pkt, to) {
             return None;
         }
-        match self.store.ports[usize::from(to.port.0)].closed {
-            true => Some(DropReason::LinkDown),
-            false if self.store.group_refuses(to, pkt.head.size, origin) => Some(DropReason::InputFull),
-            false => Some(DropReason::lane_full(to.queue.lane())),
+        match self.store.ports[usize::from(to.port.0)].refusal(to.queue) {
+            Some(why) => Some(why),
+            None if self.store.group_refuses(to, pkt.head.size, origin) => Some(DropReason::InputFull),
+            None => Some(DropReason::lane_full(to.queue.lane())),
         }
     }
 

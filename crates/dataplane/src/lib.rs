@@ -32,7 +32,7 @@ mod stack;
 mod switch;
 pub mod transport;
 
-pub use crate::core::{Core, CoreSetup, DeadPortPolicy, PauseSetup, PortSetup, ReceivedPauses, SentPauses};
+pub use crate::core::{Core, CoreSetup, DeadPortPolicy, PauseSetup, PauseStorm, PortSetup, ReceivedPauses, SentPauses};
 pub use body::{CNM_UNIT, NoticeSetup, PacketBody, Segment};
 pub use broken_rule::BrokenRule;
 pub use control::PauseFrame;

@@ -107,7 +107,7 @@ pub trait Out {
     fn event_location(&self, port: PortId) -> EventLocation;
 }
 
-/// End of a flow, of a message or of the whole run.
+/// End of a flow, of a message or of the whole run, or a fact on which the end of the run depends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome<'a> {
     /// The last byte of a flow has arrived.
@@ -116,6 +116,8 @@ pub enum Outcome<'a> {
     FlowAcknowledged(FlowId, &'a SenderStats),
     /// The run ends: a packet of a lossless class was lost for want of memory.
     LosslessViolated(&'a LosslessViolation),
+    /// The watchdog of a port sends in spite of pauses from now on, so that the far end may lose packets.
+    PausesIgnored(PortId),
     /// The run ends: a mechanism broke a rule of its slot.
     RuleBroken(&'a BrokenRule),
 }

@@ -164,7 +164,7 @@ impl PacketStore {
     pub(crate) fn accepts(&self, to: QueueAt, size: u16, origin: Origin) -> bool {
         let QueueAt { port, queue } = to;
         let p = &self.ports[usize::from(port.0)];
-        if p.closed {
+        if p.refusal(queue).is_some() {
             return false;
         }
         if queue.lane() != Lane::Normal {
@@ -200,7 +200,7 @@ impl PacketStore {
     /// Only the normal lane has extra space.
     pub(crate) fn accepts_with_extra(&self, to: QueueAt, size: u16, extra: ExtraMemory, origin: Origin) -> bool {
         let port = &self.ports[usize::from(to.port.0)];
-        if to.queue.lane() != Lane::Normal || port.closed {
+        if to.queue.lane() != Lane::Normal || port.refusal(to.queue).is_some() {
             return false;
         }
         if self.pools.is_some() {
@@ -262,11 +262,11 @@ impl PacketStore {
         };
         let holds = holds
             && inputs.stages.as_ref().is_none_or(|stages| stages.oversized_frame((ingress, to.port), size).is_none());
-        match (self.ports[usize::from(to.port.0)].closed, holds) {
-            (true, _) => Some(DropReason::LinkDown),
-            (false, false) => Some(DropReason::lane_full(to.queue.lane())),
-            (false, true) if to.queue.lane() == Lane::Notice => None,
-            (false, true) => (!inputs.accepts(ingress, size)).then_some(DropReason::InputFull),
+        match (self.ports[usize::from(to.port.0)].refusal(to.queue), holds) {
+            (Some(why), _) => Some(why),
+            (None, false) => Some(DropReason::lane_full(to.queue.lane())),
+            (None, true) if to.queue.lane() == Lane::Notice => None,
+            (None, true) => (!inputs.accepts(ingress, size)).then_some(DropReason::InputFull),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::arena::Queue;
 use computed::FrameSizes;
 pub(crate) use computed::Limits;
 pub use counts::PortCounts;
+use mech::overflow::DropReason;
 use mech::{ClassSet, Head, Lane, PortId, QueueId};
 use units::{ByteClock, Dur, Time};
 
@@ -43,8 +44,8 @@ pub struct Port {
     max_packets: u32,
     /// True if the far end is a switch.
     pub(crate) is_switch: bool,
-    /// True if the port stores no frames because its link is known to be dead.
-    pub(crate) closed: bool,
+    /// True if the port stores no frames in some or all of its queues.
+    refuses: bool,
     /// Fields outside the two cache lines that every frame touches.
     pub(crate) rest: Box<ColdFields>,
 }
@@ -72,6 +73,8 @@ pub(crate) struct ColdFields {
     /// Set of queues whose class has no tokens left at its maximum rate.
     /// Bits are cleared when the port looks for the next frame, not when tokens arrive.
     pub(crate) out_of_tokens: u32,
+    /// Set of queues that store no frames, because the link is known to be dead or the PFC watchdog drops them.
+    pub(crate) refused: u32,
     /// True if the link is known to be dead: nothing is sent, and pause frames are ignored.
     pub(crate) dead: bool,
     /// Packets lost at this port while the node treated its link as dead.
@@ -143,6 +146,7 @@ impl Port {
             paused: 0,
             shaped: 0,
             out_of_tokens: 0,
+            refused: 0,
             dead: false,
             lost_while_dead: 0,
             control: false,
@@ -174,9 +178,24 @@ impl Port {
             max_bytes: 0,
             max_packets: 0,
             is_switch: shape.is_switch,
-            closed: false,
+            refuses: false,
             rest: Box::new(rest),
         }
+    }
+
+    /// Sets the queues that store no frames.
+    pub(crate) fn refuse_queues(&mut self, queues: u32) {
+        (self.refuses, self.rest.refused) = (queues != 0, queues);
+    }
+    /// Returns the reason why a queue stores no frame at all; `None` if it may store frames.
+    #[inline]
+    pub(crate) fn refusal(&self, queue: QueueId) -> Option<DropReason> {
+        if self.refuses { self.refusal_of_some(queue) } else { None }
+    }
+    #[cold]
+    fn refusal_of_some(&self, queue: QueueId) -> Option<DropReason> {
+        let why = if self.rest.dead { DropReason::LinkDown } else { DropReason::Watchdog };
+        (self.rest.refused & queue.bit() != 0).then_some(why)
     }
 
     /// Restarts the maxima of queued frames and bytes from their present values.

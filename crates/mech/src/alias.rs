@@ -64,8 +64,7 @@ const SWITCH_ONLY_NOTE: &str = "Only the switch of NDP is modelled, not the rece
 const HEADROOM_NOTE: &str = "Headroom is not a setting of a pause mechanism: Overspill computes the headroom from rate, \
                              delay and frame size of a link, and warns if `xoff` leaves less. With \
                              `switch.buffer = pools`, `xoff` of a profile is the headroom.";
-const NO_WATCHDOG_NOTE: &str = "There is no watchdog: no paused queue is drained. A deadlock is detected and \
-                                reported, and ends the command with status 3.";
+const WATCHDOG_NOTE: &str = "Without it, a deadlock is detected and reported, and ends the command with status 3.";
 
 /// All aliases from papers, standards and other tools. A name with several meanings has an entry for each.
 pub const ALIASES: &[Alias] = &[
@@ -103,8 +102,8 @@ pub const ALIASES: &[Alias] = &[
     Alias::new("xonoffset", "the XON offset", PAUSE).with_key("offset"),
     Alias::new("headroom", "headroom", PFC).with_key("xoff").with_note(HEADROOM_NOTE),
     Alias::new("headroom", "headroom", PAUSE).with_key("xoff").with_note(HEADROOM_NOTE),
-    Alias::new("pfcwatchdog", "the PFC watchdog", PFC).with_note(NO_WATCHDOG_NOTE),
-    Alias::new("watchdog", "the PFC watchdog", PFC).with_note(NO_WATCHDOG_NOTE),
+    Alias::new("pfcwatchdog", "the PFC watchdog", PFC).with_key("watchdog").with_note(WATCHDOG_NOTE),
+    Alias::new("pfcwd", "the PFC watchdog", PFC).with_key("watchdog").with_note(WATCHDOG_NOTE),
     Alias::new("qau", "IEEE 802.1Qau", QCN_CONGESTION_POINT),
     Alias::new("qau", "IEEE 802.1Qau", QCN_REACTION_POINT),
     Alias::new("8021qau", "IEEE 802.1Qau", QCN_CONGESTION_POINT),

@@ -1,6 +1,7 @@
 //! Interface of agents that pause the far end of their port.
 
 use crate::ClassSet;
+use crate::pause::Watchdog;
 use units::Dur;
 
 /// XOFF and XON thresholds of memory in use.
@@ -99,4 +100,8 @@ pub trait Pausing {
     }
     /// Returns true if the run fails when a paused class loses a packet for lack of memory.
     fn is_lossless(&self) -> bool;
+    /// Returns the watchdog for the queues of the port, which the far end may pause; `None` without one.
+    fn watchdog(&self) -> Option<Watchdog> {
+        None
+    }
 }

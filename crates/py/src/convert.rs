@@ -8,7 +8,7 @@ use scenario::Scenario;
 use scenario::memory::{Memory, SwitchMemory, switch_memory};
 use scenario::topology::{Node, Port, Topology};
 use serde_json::{Value, json};
-use sim::{Deadlock, Results, SharedByClasses, StopReason, Table};
+use sim::{Deadlock, PauseStorms, Results, SharedByClasses, StopReason, Table};
 use units::{Amount, Rate};
 
 /// Returns a port whose classes share memory as JSON: its name, the classes, and the packets lost there.
@@ -16,6 +16,16 @@ fn shared_by_classes_json(own: &SharedByClasses, scenario: &Scenario) -> Value {
     let classes: Vec<u8> = (0..8).filter(|class| own.classes.has(*class)).collect();
     let name = &scenario.topology.nodes[own.node as usize].name;
     json!({ "port": format!("{name}:{}", own.port), "classes": classes, "drops": own.drops })
+}
+
+/// Returns the pause storms of a run as JSON: their number, the packets dropped in them, and the first of them.
+fn pause_storms_json(storms: &PauseStorms, scenario: &Scenario) -> Value {
+    let first = storms.first().map(|(node, one)| {
+        let port = format!("{}:{}", scenario.topology.nodes[*node as usize].name, one.port.0);
+        json!({ "at_ps": one.from.0, "port": port, "queue": one.queue })
+    });
+    let dropped: u64 = storms.iter().map(|(_, one)| one.dropped).sum();
+    json!({ "count": storms.len(), "dropped": dropped, "first": first })
 }
 
 /// Returns a deadlock as JSON: its time, its class, and the cycle of ports that wait for each other.
@@ -217,6 +227,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "hops": results.progress.hops,
         "conserved": results.conserved,
         "deadlock": deadlock,
+        "pause_storms": results.pause_storms.as_ref().map(|storms| pause_storms_json(storms, scenario)),
         "shared_by_classes": results.shared_by_classes.map(|own| shared_by_classes_json(&own, scenario)),
         "wire_bits": carried.collect::<serde_json::Map<_, _>>(),
         "flows": {

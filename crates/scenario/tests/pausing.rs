@@ -168,6 +168,28 @@ fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times()
 }
 
 #[test]
+fn watchdog_that_detects_no_storm_before_the_run_ends_is_noted() {
+    let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), "");
+    let note = |time: &str, end: &str| {
+        format!(
+            "the PFC watchdog never acts: `detection_time` is {time}, and the run ends at {end} or earlier (duration + \
+             measure.drain)"
+        )
+    };
+    let [said] = &with("watchdog = \"drop\", detection_time = \"9s\", restoration_time = \"1ms\"")[..] else {
+        panic!()
+    };
+    let end = said.split("ends at ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    assert_eq!(*said, note("9s", end));
+    assert_eq!(
+        with(&format!("watchdog = \"drop\", detection_time = \"{end}\"")),
+        [note(end, end)],
+        "the end itself is late"
+    );
+    assert_eq!(with("watchdog = \"alert\", detection_time = \"1us\", restoration_time = \"1us\""), [""; 0]);
+}
+
+#[test]
 fn detours_beside_lossless_pause_are_noted_where_packets_have_a_ttl() {
     let detour = format!("{PER_PORT}\n{PFC}\noverflow = {{ kind = \"detour\" }}");
     let note = "detours with lossless pause: packets whose TTL expires on detours are still dropped. Such a drop \

@@ -18,7 +18,7 @@ use scenario::Scenario;
 use scenario::events::{LinkHistory, SendingPort, link_histories};
 use scenario::routes::Routes;
 use scenario::traffic::{FlowRole, FlowSpec, Flows, OWN_CONNECTION, RawSource};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::Time;
 
@@ -219,6 +219,7 @@ fn build_empty<O: Observer, T: Tap>(
         delivered: Vec::new(),
         fct_end: scenario.measure.fct_end,
         lost: None,
+        nodes_with_ignored_pauses: BTreeSet::new(),
         broken: None,
     };
     let mut world = World {

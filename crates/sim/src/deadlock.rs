@@ -8,7 +8,7 @@
 //! The search begins with all paused links. It assumes that the ports of links in the set stay paused, and lets all
 //! frames leave that then can. It removes each link whose bytes fall to their threshold, and repeats this until none
 //! does. The set that remains is a deadlock. Only pauses that are refreshed before they expire count, and only while
-//! no resume is in flight.
+//! no resume is in flight. A pause that a PFC watchdog will end does not count.
 
 use crate::link::Links;
 use dataplane::{Core, Host, ReceivedPauses, SentPauses, StuckBytes, Switch};
@@ -61,6 +61,7 @@ impl NetworkState<'_> {
                 let both_ends =
                     switch.core().sent_pauses(PortId(port)).zip(self.core(from).received_pauses(PortId(out)));
                 let both = both_ends.map_or(ClassSet::NONE, |(sent, in_effect)| effective_pauses(&sent, &in_effect));
+                let both = both.minus(self.core(from).classes_resumed_by_watchdog(PortId(out)));
                 if both != ClassSet::NONE {
                     all.insert((node, port), both);
                 }

@@ -8,6 +8,7 @@ use dataplane::transport::{SegmentRun, SenderStats};
 use dataplane::{BrokenRule, EventLocation, LosslessViolation, Observer, Out, Outcome, Pkt};
 use mech::{FlowId, PortId};
 use scenario::FctEnd;
+use std::collections::BTreeSet;
 use units::{Dur, Time};
 
 /// Loss of a packet of a lossless class, with its switch and instant.
@@ -57,6 +58,9 @@ pub(crate) struct RunState<O> {
     pub(crate) fct_end: FctEnd,
     /// First loss of a packet of a lossless class: the run ends at the next instant of its `InstantGrid`.
     pub(crate) lost: Option<LosslessViolationAt>,
+    /// Nodes to which a watchdog has sent frames in spite of pauses. No headroom is enough there from then on, and the
+    /// frames take memory from those of other inputs, so that no loss there ends the run.
+    pub(crate) nodes_with_ignored_pauses: BTreeSet<u32>,
     /// First rule that a mechanism broke: the run ends at the next instant of its `InstantGrid`.
     pub(crate) broken: Option<BrokenRuleAt>,
 }
@@ -130,6 +134,9 @@ impl<O: Observer> Driver<'_, O> {
         }
     }
     fn record_lossless_violation(&mut self, lost: &LosslessViolation) {
+        if self.state.nodes_with_ignored_pauses.contains(&self.node) {
+            return;
+        }
         let here = || LosslessViolationAt { at: self.now, node: self.node, lost: *lost };
         self.state.lost = self.state.lost.or_else(|| Some(here()));
     }
@@ -174,6 +181,10 @@ impl<O: Observer> Out for Driver<'_, O> {
             Outcome::FlowReceived(flow) => self.flow_received(flow),
             Outcome::FlowAcknowledged(flow, stats) => self.flow_acknowledged(flow, stats),
             Outcome::LosslessViolated(lost) => self.record_lossless_violation(lost),
+            Outcome::PausesIgnored(port) => {
+                let (far, _) = self.state.wires.far_end(self.base + u32::from(port.0));
+                self.state.nodes_with_ignored_pauses.insert(far);
+            }
             Outcome::RuleBroken(broken) => self.record_broken_rule(broken),
         }
     }

@@ -3,7 +3,7 @@
 use crate::common::{column, drops, pauses, run, same_again, scenario};
 
 /// Returns a ring of switches with one host each; every host sends to the host two switches further clockwise.
-fn ring(switches: usize, buffer: &str) -> String {
+pub(crate) fn ring(switches: usize, buffer: &str) -> String {
     let node =
         |i: usize| format!("  {{ name = \"h{i}\", kind = \"host\" }},\n  {{ name = \"s{i}\", kind = \"switch\" }},\n");
     let link = |i: usize| {
@@ -31,7 +31,7 @@ fn ring(switches: usize, buffer: &str) -> String {
     )
 }
 
-const RING: &str = r#"
+pub(crate) const RING: &str = r#"
 buffer = { kind = "per_port", size = "200KB" }
 pause = { kind = "pfc", xoff = "20KB", xon = "10KB" }
 "#;

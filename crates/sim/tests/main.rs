@@ -60,6 +60,7 @@ mod straddling;
 mod streaming;
 mod symmetric;
 mod two_level;
+mod watchdog;
 mod window;
 mod workload_transports;
 mod workloads;

@@ -38,6 +38,7 @@ KEPT_SUMMARY_KEYS = (
     "stop",
     "conserved",
     "deadlock",
+    "pause_storms",
     "shared_by_classes",
     "allow_unfinished",
     "end_ps",

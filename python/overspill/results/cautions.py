@@ -1,6 +1,6 @@
 """Cautions about rough numbers: phase-locked packets, few seeds, few samples, load not steady."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from overspill import stats
 from overspill.results import (
@@ -25,6 +25,7 @@ def caution_lines(results: FinishedRuns) -> list[Line]:
     return [
         *starved_and_repeated_warnings(results),
         *shared_memory_warnings(results),
+        *pause_storm_warnings(results),
         *phase_findings.finding_lines(results.facts),
         *unsteady_warnings(results),
         *few_seeds_caution(results),
@@ -66,6 +67,31 @@ def shared_memory_warnings(results: FinishedRuns) -> list[Line]:
             )
             found.setdefault(text, []).append(variant)
     return [Line("SHARED MEMORY", f"{', '.join(names)}: {text}", True) for text, names in found.items()]
+
+
+def span(values: Sequence[int]) -> str:
+    """Returns the range of counts of several seeds as text."""
+    return str(min(values)) if min(values) == max(values) else f"{min(values)} to {max(values)}"
+
+
+def pause_storm_warnings(results: FinishedRuns) -> list[Line]:
+    """Returns warnings about variants in which PFC watchdogs detected pause storms."""
+    found = []
+    for variant in results.variants:
+        every = {run.seed: run.pause_storms for run in results.runs_of(variant)}
+        hit = {seed: storms for seed, storms in every.items() if storms and storms["count"]}
+        if not hit:
+            continue
+        counts, dropped = ([storms[what] for storms in hit.values()] for what in ("count", "dropped"))
+        first = min((storms["first"] for storms in hit.values()), key=lambda one: int(one["at_ps"]))
+        where = f"{variant}, seed{'s' if len(hit) > 1 else ''} {formats.format_seeds(hit)}"
+        lost = f" and dropped {span(dropped)} packets" if any(dropped) else ""
+        text = (
+            f"{where}: a PFC watchdog detected {span(counts)} pause storms{lost}. The first was at port "
+            f"{first['port']}, queue {first['queue']}, at {formats.format_time(first['at_ps'])}"
+        )
+        found.append(Line("PAUSE STORMS", text, True))
+    return found
 
 
 def few_seeds_caution(results: FinishedRuns) -> list[Line]:

@@ -23,7 +23,11 @@ ARROW_TYPES = {
 U32_NONE = 0xFFFF_FFFF
 U64_NONE = 0xFFFF_FFFF_FFFF_FFFF
 # Columns in which one value of the buffer stands for "none"; it becomes null.
-NULL_VALUES = {("flows", "query"): U32_NONE, ("flows", "end_ps"): U64_NONE}
+NULL_VALUES = {
+    ("flows", "query"): U32_NONE,
+    ("flows", "end_ps"): U64_NONE,
+    ("pause_storms", "to_ps"): U64_NONE,
+}
 
 
 class Memory(Protocol):

@@ -66,6 +66,10 @@ LABEL_MEANINGS = {
         "the measurement window was recorded, this is true for the window alone."
     ),
     "UNEQUAL MEMORY": ("The switches of the variants have unequal memory in total, including bounce queues."),
+    "PAUSE STORMS": (
+        "Queues that pauses stopped for at least the `detection_time` of a PFC watchdog, which then acted. "
+        "The table `pause_storms` lists them."
+    ),
     "SHARED MEMORY": (
         "Variants that lost packets at a port whose buffer has one limit for several traffic classes. The "
         "port with the most losses is named."

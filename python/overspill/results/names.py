@@ -32,6 +32,7 @@ TABLES = (
     "input_trace",
     "fabric_trace",
     "sent_trace",
+    "pause_storms",
 )
 DROP_REASONS = (
     "buffer_full",
@@ -47,6 +48,7 @@ DROP_REASONS = (
     "link_loss",
     "corrupted",
     "input_full",
+    "watchdog",
 )
 PACKET_EVENTS = (
     "emitted",

@@ -116,6 +116,10 @@ class RunTables(ABC):
     pauses = table_property(
         "pauses", "Number and total time of pauses of each port by its far end, by class, in the window."
     )
+    pause_storms = table_property(
+        "pause_storms",
+        "Pause storms that PFC watchdogs detected, by queue; `to_ps` is null if a storm did not end.",
+    )
     pause_trace = table_property(
         "pause_trace", "Intervals in which a class was paused at a port, in the order of their ends."
     )

@@ -197,6 +197,12 @@ class RunData:
         return found
 
     @property
+    def pause_storms(self) -> dict[str, Any] | None:
+        """Storms that PFC watchdogs detected (`count`, `dropped`, `first`); `None` without a watchdog."""
+        found: dict[str, Any] | None = self.summary.get("pause_storms")
+        return found
+
+    @property
     def shared_by_classes(self) -> dict[str, Any] | None:
         """Port with the most losses of those whose classes share memory (`port`, `classes`, `drops`)."""
         found: dict[str, Any] | None = self.summary.get("shared_by_classes")

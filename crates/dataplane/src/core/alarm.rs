@@ -21,6 +21,8 @@ pub(super) enum CoreTimer {
     PauseEffect(PortId),
     /// Instant at which the first waiting class of a port has tokens again.
     Tokens(PortId),
+    /// Next poll of the PFC watchdog of a port.
+    Watchdog(PortId),
     /// End of the trimming that began first.
     Cut,
 }
@@ -32,6 +34,7 @@ impl CoreTimer {
             CoreTimer::PauseEnd(port, class) => (port, 1, class as u32),
             CoreTimer::PauseEffect(port) => (port, 2, 0),
             CoreTimer::Tokens(port) => (port, 2, 1),
+            CoreTimer::Watchdog(port) => (port, 2, 2),
             CoreTimer::Cut => (PortId(0), 3, 0),
         };
         // Two bits for the agent suffice: a port has one agent for each of three slots.
@@ -43,7 +46,8 @@ impl CoreTimer {
             0 => Some(CoreTimer::Agent(AgentKey { port, which: (index >> 3 & 3) as u8 }, TimerId(which as u16))),
             1 => Some(CoreTimer::PauseEnd(port, which as u8)),
             2 if which == 0 => Some(CoreTimer::PauseEffect(port)),
-            2 => Some(CoreTimer::Tokens(port)),
+            2 if which == 1 => Some(CoreTimer::Tokens(port)),
+            2 => Some(CoreTimer::Watchdog(port)),
             _ if index == CoreTimer::Cut.index() => Some(CoreTimer::Cut),
             _ => None,
         }
@@ -103,6 +107,7 @@ mod tests {
                 CoreTimer::PauseEnd(port, 3),
                 CoreTimer::PauseEffect(port),
                 CoreTimer::Tokens(port),
+                CoreTimer::Watchdog(port),
             ] {
                 assert_eq!(CoreTimer::from_index(timer.index()), Some(timer));
                 assert!(timer.index() < 1 << 27, "hosts have their own bits above");

@@ -45,14 +45,16 @@ impl Core {
         let p = &mut self.store.ports[usize::from(port.0)];
         // After `reset_pause_state`, which would clear these bits. With `waits` the port still stores frames but sends
         // none.
-        (p.closed, p.rest.dead, p.rest.paused) = (!waits, true, u32::MAX);
+        (p.rest.dead, p.rest.paused) = (true, u32::MAX);
+        p.refuse_queues(if waits { 0 } else { u32::MAX });
     }
 
     /// Reopens a port whose link is known to be back.
     pub(crate) fn reopen_port<F: Fib, O: Out>(&mut self, port: PortId, step: &mut StepContext<F, O>) {
         let p = &mut self.store.ports[usize::from(port.0)];
         // Before `reset_pause_state`, which schedules the port for each class that it resumes.
-        (p.closed, p.rest.dead, p.rest.paused) = (false, false, 0);
+        (p.rest.dead, p.rest.paused) = (false, 0);
+        p.refuse_queues(0);
         self.reset_pause_state(port, step.now, step.out);
         self.reset_agents(port, step.now);
         self.try_schedule(port, step.now, step.out);
@@ -94,12 +96,12 @@ impl Core {
         QueueId::iter_set(waits).fold(ClassSet::NONE, |set, queue| set.union(ClassSet::single(queue.class())))
     }
 
-    fn pop_at_inputs(&mut self, at: QueueAt) -> Option<(u32, Pkt)> {
+    pub(super) fn pop_at_inputs(&mut self, at: QueueAt) -> Option<(u32, Pkt)> {
         let PacketStore { inputs, arena, .. } = &mut self.store;
         inputs.as_mut()?.pop_first(at, arena)
     }
 
-    fn pop_queued<F: Fib, O: Out>(
+    pub(super) fn pop_queued<F: Fib, O: Out>(
         &mut self,
         port: PortId,
         queue: QueueId,

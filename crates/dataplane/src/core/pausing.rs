@@ -95,7 +95,7 @@ impl NodePauseState {
 }
 
 /// Returns the queues of a class that a pause stops, as a bit set.
-fn queues_of_class(class: usize, waits_in: &[QueueId]) -> u32 {
+pub(super) fn queues_of_class(class: usize, waits_in: &[QueueId]) -> u32 {
     let queue = |lane: &Lane| waits_in[usize::from(QueueId::new(class as u8, *lane).0)];
     Lane::PAUSED.iter().fold(0, |set, lane| set | queue(lane).bit())
 }
@@ -170,7 +170,8 @@ impl Core {
         if self.store.ports[usize::from(port.0)].rest.dead {
             return;
         }
-        let gate = &mut pausing.gates[usize::from(port.0)];
+        self.watch_pause_frame(port, frame.xoff, now, out);
+        let Some(gate) = self.port_state(port) else { return };
         if gate.setup.response == Dur::ZERO {
             return self.apply_pause(port, frame, now, out);
         }
@@ -188,7 +189,8 @@ impl Core {
     fn apply_pause<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
         let p = &mut self.store.ports[usize::from(port.0)];
         let (duration, in_use) = (p.pause_duration(frame.quanta), ClassSet(((1u16 << p.classes()) - 1) as u8));
-        for class in classes_in(ClassSet(frame.xoff.0 & in_use.0)) {
+        let heeded = in_use.minus(self.ignored_pauses(port));
+        for class in classes_in(ClassSet(frame.xoff.0 & heeded.0)) {
             let Some(gate) = self.port_state(port) else { return };
             // A refresh moves the deadline of a running pause. The first start of the pause stays, for the search for
             // deadlocks.
@@ -209,7 +211,7 @@ impl Core {
     }
 
     /// Resumes a class at a port: the port may send frames of the class again.
-    fn resume_class<O: Out>(&mut self, port: PortId, class: usize, now: Time, out: &mut O) {
+    pub(super) fn resume_class<O: Out>(&mut self, port: PortId, class: usize, now: Time, out: &mut O) {
         let Some(gate) = self.port_state(port).filter(|gate| gate.paused.has(class as u8)) else { return };
         gate.paused = gate.paused.minus(ClassSet::single(class as u8));
         gate.over[class].set(Time::NEVER);
@@ -225,6 +227,7 @@ impl Core {
     /// Clears the pause state of a port whose link has gone down or is back.
     /// Pause frames sent over that link, and those that wait, are void.
     pub(super) fn reset_pause_state<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
+        self.reset_watchdog(port, now);
         (0..8).for_each(|class| self.resume_class(port, class, now, out));
         let Some(gate) = self.port_state(port) else { return };
         gate.pending_requests.clear();
@@ -246,7 +249,7 @@ impl Core {
                 self.port_state(port).map(|gate| rings(&mut gate.over[usize::from(class)]))
             }
             CoreTimer::Tokens(port) => self.token_alarm(port).map(rings),
-            CoreTimer::PauseEffect(_) | CoreTimer::Cut => Some(Ok(())),
+            CoreTimer::PauseEffect(_) | CoreTimer::Watchdog(_) | CoreTimer::Cut => Some(Ok(())),
         };
         match (rung, timer) {
             (None, _) => {}
@@ -258,6 +261,7 @@ impl Core {
             }
             (Some(Ok(())), CoreTimer::PauseEffect(port)) => self.apply_due_pauses(port, now, step.out),
             (Some(Ok(())), CoreTimer::Tokens(port)) => self.try_schedule(port, now, step.out),
+            (Some(Ok(())), CoreTimer::Watchdog(port)) => self.poll_watchdog(port, step),
             (Some(Ok(())), CoreTimer::Cut) => self.finish_cuts(step),
         }
     }

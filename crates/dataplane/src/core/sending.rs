@@ -143,6 +143,9 @@ impl Core {
         if p.rest.shaped & queue.bit() != 0 {
             self.take_tokens(QueueAt { port, queue }, pkt.head.size, step.now);
         }
+        if self.watchdogs.is_some() {
+            self.watch_departure(QueueAt { port, queue }, step.now);
+        }
         let p = &mut self.store.ports[usize::from(port.0)];
         let (end, after) = (p.free_at, p.queued_frames());
         // With `release = "end"`, the end is an event even if nothing waits.

@@ -113,6 +113,8 @@ impl Core {
             node,
             pausing: None,
             agents: None,
+            watchdogs: None,
+            drops_arrivals: false,
             intercepts: false,
             work: VecDeque::new(),
             before: None,
@@ -143,6 +145,7 @@ impl Core {
         core.agents = Agents::new(agents, seed, node);
         let signalled = core.agents.is_some();
         core.store.pools = layout.map(|layout| Box::new(PoolAccounts::new(layout, signalled)));
+        core.add_watchdogs();
         if let Some(agents) = &core.agents {
             core.store.accounts = Accounts::new(core.store.ports.len(), &agents.all_followed_accounts());
             core.store.sampled = SampledMemories::new(agents.samples_by_port());

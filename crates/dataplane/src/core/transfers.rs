@@ -11,7 +11,6 @@ use crate::accounts::MemorySides;
 use crate::packet_store::Fib;
 use crate::port::{Port, QueueAt};
 use crate::{Observer, Out, Pkt};
-use mech::overflow::DropReason;
 use mech::{PacketKind, PortId};
 
 impl Core {
@@ -77,7 +76,7 @@ impl Core {
         }
     }
 
-    /// Appends a frame to its queue at the output and returns true, or drops it if the link there has died.
+    /// Appends a frame to its queue at the output and returns true, or drops it if the queue refuses frames by now.
     /// The port counts the frame already. `from` are the memories that the frame was in.
     pub(super) fn join_output_queue<F: Fib, O: Out>(
         &mut self,
@@ -87,12 +86,12 @@ impl Core {
         step: &mut StepContext<F, O>,
     ) -> bool {
         let port = to.port;
-        // `remove_queued` reaches queues only. A frame that was crossing or being cut when the link died arrives here
-        // later.
-        if self.store.ports[usize::from(port.0)].closed {
+        // `remove_queued` reaches queues only. A frame that was crossing or being cut when the link died, or when a
+        // pause storm was detected, arrives here later.
+        if let Some(why) = self.store.ports[usize::from(port.0)].refusal(to.queue) {
             let pkt = self.store.arena.discard(slot);
             self.count_removed(Frame { at: to, slot, head: &pkt.head }, from, step);
-            self.drop(&pkt, port, DropReason::LinkDown, step);
+            self.drop(&pkt, port, why, step);
             return false;
         }
         self.store.append(to, slot);

@@ -15,6 +15,7 @@ mod marks;
 mod memory;
 mod pausing;
 mod shaping;
+mod watchdog;
 
 use super::*;
 use crate::core::PortSetup;

@@ -87,11 +87,13 @@ pub enum DropReason {
     Corrupted = 11,
     /// Loss because the memory of the input port was full (`cioq`).
     InputFull = 12,
+    /// Loss because the PFC watchdog drops the packets of a queue, and those of its classes that come in by its port.
+    Watchdog = 13,
 }
 
 impl DropReason {
     /// All reasons of packet losses, in the order of their numbers.
-    pub const ALL: [DropReason; 13] = [
+    pub const ALL: [DropReason; 14] = [
         DropReason::BufferFull,
         DropReason::BounceQueueFull,
         DropReason::NoDetour,
@@ -105,6 +107,7 @@ impl DropReason {
         DropReason::LinkLoss,
         DropReason::Corrupted,
         DropReason::InputFull,
+        DropReason::Watchdog,
     ];
     /// Returns the name of the reason in results.
     pub const fn name(self) -> &'static str {
@@ -122,6 +125,7 @@ impl DropReason {
             DropReason::LinkLoss => "link_loss",
             DropReason::Corrupted => "corrupted",
             DropReason::InputFull => "input_full",
+            DropReason::Watchdog => "watchdog",
         }
     }
     /// Returns the reason for the loss of a packet whose lane is full.
@@ -146,7 +150,8 @@ impl DropReason {
             | DropReason::NoRoute
             | DropReason::LinkDown
             | DropReason::LinkLoss
-            | DropReason::Corrupted => false,
+            | DropReason::Corrupted
+            | DropReason::Watchdog => false,
         }
     }
 }
@@ -305,9 +310,10 @@ mod tests {
     use super::DropReason;
 
     #[test]
-    fn drops_on_links_by_routes_by_ttl_and_early_are_no_memory_shortage() {
+    fn losses_for_other_reasons_are_no_memory_shortage() {
+        let at_switches = [DropReason::TtlExpired, DropReason::EarlyDrop, DropReason::NoRoute, DropReason::Watchdog];
         let on_links = [DropReason::LinkDown, DropReason::LinkLoss, DropReason::Corrupted];
-        let not_wanting = [[DropReason::TtlExpired, DropReason::EarlyDrop, DropReason::NoRoute], on_links].concat();
+        let not_wanting = [&at_switches[..], &on_links].concat();
         for (number, reason) in DropReason::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, number);
             assert_eq!(reason.is_memory_shortage(), !not_wanting.contains(&reason), "{}", reason.name());

@@ -3,7 +3,8 @@
 
 use super::parameters::{PauseFrames, PauseThresholds};
 use super::thresholds::{PauseRules, PauseSignal};
-use super::{PauseLevels, Pausing};
+use super::watchdog::WatchdogParams;
+use super::{PauseLevels, Pausing, Watchdog};
 use crate::params::{ParamKind, Spec, Values, join_params};
 use crate::{Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, PortId, Report, TimerId, params};
 use std::collections::BTreeSet;
@@ -22,6 +23,7 @@ pub struct Pfc {
     paused: ClassSet,
     /// Bytes of each class at the last call; the difference distinguishes a stored frame from a departure.
     last: [u64; 8],
+    watchdog: WatchdogParams,
 }
 
 params! {
@@ -40,7 +42,12 @@ pub(super) const SPEC: Spec = Spec {
     kind: "pfc",
     doc: "Pauses a class at the far end of a port whose frames of that class hold too much memory.",
     cite: "IEEE 802.1Qbb; 802.1Q §36",
-    params: &join_params::<10>(&[PauseThresholds::PARAMS, PausedClasses::PARAMS, PauseFrames::PARAMS]),
+    params: &join_params::<14>(&[
+        PauseThresholds::PARAMS,
+        PausedClasses::PARAMS,
+        PauseFrames::PARAMS,
+        WatchdogParams::PARAMS,
+    ]),
 };
 
 impl Pfc {
@@ -52,7 +59,8 @@ impl Pfc {
         );
         let listed = |list: &Vec<u64>| list.iter().fold(ClassSet::NONE, |set, n| set.union(ClassSet::single(*n as u8)));
         let classes = given.as_ref().map_or(ClassSet::ALL, listed);
-        Pfc { rules, classes, given, groups: None, paused: ClassSet::NONE, last: [0; 8] }
+        let watchdog = WatchdogParams::read(values);
+        Pfc { rules, classes, given, groups: None, paused: ClassSet::NONE, last: [0; 8], watchdog }
     }
 
     /// Returns the classes that are paused together: one class, or those of a priority group.
@@ -105,6 +113,7 @@ impl Agent for Pfc {
 
     /// Reports thresholds and pause times that conflict, and lists of classes that are empty or name a class twice.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
+        self.watchdog.check(report);
         if beside.groups {
             self.rules.check_for_groups(report);
             if self.given.is_some() {
@@ -183,5 +192,8 @@ impl Pausing for Pfc {
     }
     fn is_lossless(&self) -> bool {
         self.rules.is_lossless()
+    }
+    fn watchdog(&self) -> Option<Watchdog> {
+        self.watchdog.to_watchdog()
     }
 }

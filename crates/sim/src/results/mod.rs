@@ -13,7 +13,10 @@ mod queues;
 mod reorder_table;
 mod row_stream;
 mod shortcuts;
+mod storms;
 mod sub_queues;
+
+pub use storms::PauseStorms;
 
 pub use ports::CarriedBits;
 
@@ -90,6 +93,8 @@ pub struct Results {
     pub received: Vec<u64>,
     /// First deadlock of paused links that was found.
     pub deadlock: Option<Deadlock>,
+    /// Pause storms that PFC watchdogs detected; `None` if no port has a watchdog.
+    pub pause_storms: Option<PauseStorms>,
     /// Switch port with the most losses of those whose classes share memory, if there is any.
     pub shared_by_classes: Option<SharedByClasses>,
     /// Loss of a packet of a lossless class that ended the run.
@@ -171,6 +176,8 @@ impl<T: Tap> World<Recorder, T> {
             self.events_table(),
         ];
         tables.extend(over_time);
+        let pause_storms = self.pause_storms();
+        tables.push(storms::storms_table(pause_storms.as_deref().unwrap_or_default()));
         Results {
             tables,
             progress: self.progress(),
@@ -182,6 +189,7 @@ impl<T: Tap> World<Recorder, T> {
             carried_bits: self.carried_bits(scenario),
             received: self.bytes_received_in_window(scenario),
             deadlock: self.deadlock.clone(),
+            pause_storms,
             shared_by_classes: self.port_shared_by_classes(scenario),
             lost: self.state.lost,
             broken: self.state.broken,

@@ -26,6 +26,7 @@ use mech::FlowId;
 use mech::overflow::DropReason;
 use scenario::limits::MAX_PACKETS;
 use scenario::traffic::OWN_CONNECTION;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use units::{Dur, Time};
 
@@ -248,6 +249,7 @@ impl<O: DividedObserver> Partitions<O> {
             let others = self.parts.iter_mut().enumerate().filter(|(to, _)| *to != from);
             others.for_each(|(_, part)| opened.iter().for_each(|opened| part.add_started_flow(opened)));
         }
+        self.share_ignored_pauses();
         for from in 0..self.parts.len() {
             for pkt in self.parts[from].state.observer.take_emitted_packets() {
                 let to = self.owner[pkt.head.dst.0 as usize] as usize;
@@ -259,6 +261,15 @@ impl<O: DividedObserver> Partitions<O> {
                 let to = self.ends_in[frame.link as usize] as usize;
                 self.parts[to].receive_frame(frame);
             }
+        }
+    }
+
+    /// Tells all partitions where watchdogs send in spite of pauses, before the first such frames arrive there.
+    fn share_ignored_pauses(&mut self) {
+        let each = self.parts.iter().flat_map(|part| &part.state.nodes_with_ignored_pauses);
+        let all: BTreeSet<u32> = each.copied().collect();
+        if !all.is_empty() {
+            self.parts.iter_mut().for_each(|part| part.state.nodes_with_ignored_pauses.clone_from(&all));
         }
     }
 

@@ -68,6 +68,15 @@ METRICS = [
         "lower",
         formula="Σ xoff_sent",
     ),
+    Metric(
+        "pause_storms",
+        "pause storms",
+        "storms",
+        "Number of pause storms that PFC watchdogs detected in the measurement window. It has no value "
+        "without a watchdog.",
+        "lower",
+        formula="storms with from in the window",
+    ),
 ]
 
 
@@ -100,6 +109,11 @@ def measure_pauses(run: RunData) -> dict[Key, Value]:
                 lengths.total[which].sum() / lengths.count[which].sum() * SECONDS_PER_PS
             )
             found[Key("pause_length_max", **label)] = lengths.longest[which].max() * SECONDS_PER_PS
+    storms = run.pause_storms
+    if storms and "pause_storms" in run.names:
+        (detected,) = run.columns("pause_storms", "from_ps")
+        if len(detected) == storms["count"]:  # otherwise the table was not kept
+            found[Key("pause_storms")] = int(((detected >= start) & (detected < end)).sum())
     return without_missing_values(found)
 
 

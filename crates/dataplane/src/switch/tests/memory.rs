@@ -147,6 +147,7 @@ fn pfc(layout: &MemoryLayout, port: PortId) -> AgentSlot {
         ("response", Value::Time(Dur::ZERO)),
         ("response_by_rate", Value::Flag(false)),
         ("lossless", Value::Flag(true)),
+        ("watchdog", Value::Word("off".into())),
     ];
     let values = Values(values.map(|(name, value)| (name.to_string(), value)).into_iter().collect());
     let classes = layout.classes_of_groups();

@@ -14,7 +14,7 @@ use mech::{Account, AgentSlot, ClassSet, Lanes, QueueId};
 use units::{Amount, Bytes, Dur, Rate};
 
 /// Routes of a network in which host `n` is behind port `n`.
-struct Direct;
+pub(super) struct Direct;
 
 impl Routes for Direct {
     fn next_hops(&self, _switch: u32, host: HostId) -> NextHops<'_> {
@@ -24,17 +24,18 @@ impl Routes for Direct {
 
 /// Driver and observer that record the calls of the switch.
 #[derive(Default)]
-struct PauseRecording {
+pub(super) struct PauseRecording {
     sent: Vec<(u16, Pkt)>,
     wakes: Vec<(u16, Time)>,
-    timers: Vec<(u32, Time)>,
-    paused: Vec<(u16, u8, bool)>,
-    lost: Vec<crate::LosslessViolation>,
+    pub(super) timers: Vec<(u32, Time)>,
+    pub(super) paused: Vec<(u16, u8, bool)>,
+    pub(super) lost: Vec<crate::LosslessViolation>,
+    pub(super) ignored: Vec<PortId>,
 }
 
 impl PauseRecording {
     /// Returns the frames that each port sent: the contents of a pause frame, or the size of a packet.
-    fn sent(&mut self) -> Vec<(u16, Result<u16, PauseFrame>)> {
+    pub(super) fn sent(&mut self) -> Vec<(u16, Result<u16, PauseFrame>)> {
         let each = |(port, pkt): (u16, Pkt)| (port, PauseFrame::from_packet(&pkt).map_or(Ok(pkt.head.size), Err));
         self.sent.drain(..).map(each).collect()
     }
@@ -52,8 +53,10 @@ impl Out for PauseRecording {
         self.timers.push((index, at));
     }
     fn report_outcome(&mut self, what: Outcome) {
-        if let Outcome::LosslessViolated(lost) = what {
-            self.lost.push(*lost);
+        match what {
+            Outcome::LosslessViolated(lost) => self.lost.push(*lost),
+            Outcome::PausesIgnored(port) => self.ignored.push(port),
+            _ => {}
         }
     }
     fn observer(&mut self) -> &mut Self {
@@ -74,6 +77,11 @@ impl Observer for PauseRecording {
 }
 
 pub(super) fn pfc() -> AgentSlot {
+    pfc_with([("watchdog", Value::Word("off".into()))])
+}
+
+/// Creates PFC of the classes 1 and 2 with additional parameters.
+pub(super) fn pfc_with<const N: usize>(more: [(&str, Value); N]) -> AgentSlot {
     let values = [
         ("xoff", Value::Size(Bytes(3000))),
         ("xon", Value::Size(Bytes(1000))),
@@ -83,18 +91,24 @@ pub(super) fn pfc() -> AgentSlot {
         ("lossless", Value::Flag(true)),
         ("classes", Value::Counts(vec![1, 2])),
     ];
-    let values = Values(values.map(|(name, value)| (name.to_string(), value)).into_iter().collect());
+    let all = values.into_iter().chain(more);
+    let values = Values(all.map(|(name, value)| (name.to_string(), value)).collect());
     mech::Registry::catalogue().make::<mech::pause::PauseSlot>("pfc", &values).unwrap().for_port(Rate::gbps(1).clock())
 }
 
 fn switch(response: Dur) -> Switch {
+    switch_with(response, pfc())
+}
+
+/// Creates a switch of four ports of 1 Gb/s, each with this agent.
+pub(super) fn switch_with(response: Dur, agent: AgentSlot) -> Switch {
     let port = || PortSetup {
         changes: false,
         clock: Rate::gbps(1).clock(),
         is_switch: true,
         marking: MarkingSlot::none(),
         scheduler: StrictPriority::default().into(),
-        agents: vec![pfc()],
+        agents: vec![agent.clone()],
         pause: Some(PauseSetup { response, headroom: 500, max_frame_wait: Dur::us(1), last_arrival_delay: Dur::us(4) }),
     };
     Switch::new(SwitchSetup {
@@ -119,7 +133,7 @@ fn switch(response: Dur) -> Switch {
 }
 
 /// Creates a packet of a class and size, from an input port to an output port.
-fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
+pub(super) fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
     let mut pkt = Pkt { ext: NO_EXT, ..Pkt::default() };
     (pkt.head.ingress, pkt.head.dst, pkt.head.ttl) = (PortId(from), HostId(u32::from(to)), 9);
     (pkt.head.size, pkt.head.orig_size) = (size, size);
@@ -128,14 +142,19 @@ fn pkt(from: u16, to: u16, (class, size): (u8, u16)) -> Pkt {
 }
 
 /// Creates a PFC frame that arrives at a port, pauses the classes `stop` and resumes the classes `go`.
-fn pfc_frame(port: u16, stop: u8, go: u8) -> Pkt {
-    let frame = PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta: 10, whole: false };
+pub(super) fn pfc_frame(port: u16, stop: u8, go: u8) -> Pkt {
+    pfc_frame_of(10, port, (stop, go))
+}
+
+/// Creates a PFC frame as [`pfc_frame`] does, with another number of quanta.
+pub(super) fn pfc_frame_of(quanta: u16, port: u16, (stop, go): (u8, u8)) -> Pkt {
+    let frame = PauseFrame { xoff: ClassSet(stop), xon: ClassSet(go), quanta, whole: false };
     let mut pkt = frame.packet(5, 0, true);
     pkt.head.ingress = PortId(port);
     pkt
 }
 
-fn step_at(switch: &mut Switch, ns: u64, arrivals: &mut [Pkt], out: &mut PauseRecording) {
+pub(super) fn step_at(switch: &mut Switch, ns: u64, arrivals: &mut [Pkt], out: &mut PauseRecording) {
     switch.step(&[], arrivals, step_at!(Time(ns * 1000), out));
     assert!(switch.conserves_packets(), "at {ns} ns");
 }

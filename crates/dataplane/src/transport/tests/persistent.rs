@@ -23,7 +23,7 @@ impl Out for OutcomeRecording {
         match what {
             Outcome::FlowReceived(flow) => self.0.push((flow.0, None)),
             Outcome::FlowAcknowledged(flow, stats) => self.0.push((flow.0, Some(counts(stats)))),
-            Outcome::LosslessViolated(_) | Outcome::RuleBroken(_) => {}
+            Outcome::LosslessViolated(_) | Outcome::PausesIgnored(..) | Outcome::RuleBroken(_) => {}
         }
     }
     fn observer(&mut self) -> &mut () {
