@@ -359,7 +359,7 @@ impl Core {
         // The marking slot is called for every frame that fits, even if the decision requested a mark already: RED
         // updates its average and its draws on each call. Frames that do not fit never reach it.
         let due = self.marking_verdict(pkt, to, step);
-        if due.is_some_and(|drops| drops && !pkt.head.is_ect()) {
+        if due == Some(true) {
             self.drop(pkt, to.port, DropReason::EarlyDrop, step);
             return None;
         }
@@ -451,7 +451,7 @@ impl Core {
     }
 
     /// Returns the verdict of the marking slot; `None` for no mark.
-    /// The verdict is true if the mark drops packets that are not ECN-capable.
+    /// The verdict is true if the packet is dropped instead of marked.
     #[inline]
     fn marking_verdict<F: Fib, O>(&mut self, pkt: &Pkt, to: QueueAt, step: &StepContext<F, O>) -> Option<bool> {
         let (marking, rng) = self.marking.get_if_active(to)?;
@@ -462,7 +462,10 @@ impl Core {
             (view.packets, view.bytes) = before.backlog(to, &self.store);
         }
         let mut env = Env { now: step.now, rng, acts: &mut self.acts };
-        let due = marking.mark(&pkt.head, &view, &mut env).then(|| marking.drops_not_ect());
+        let due = marking.mark(&pkt.head, &view, &mut env).then(|| match pkt.head.is_ect() {
+            true => !marking.marks_queue(to.queue),
+            false => marking.drops_not_ect(),
+        });
         if look.broken_rule().is_some() || !self.acts.list.is_empty() {
             let seen = look.broken_rule();
             self.record_broken_view_rule("marking", to.port, seen);

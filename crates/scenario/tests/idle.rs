@@ -118,6 +118,12 @@ fn ecn_without_marking_and_marking_without_ecn_warn() {
                 Set transport.ecn = true, or use `dctcp`";
     assert_eq!(notes(marking), [said]);
     assert_eq!(notes("[switch]\nmarking = { kind = \"red\" }\n"), [""; 0], "it drops what it cannot mark");
+    let wred = |marked: &str| {
+        let profile = format!("{{ queue = [0], min = \"5KB\", max = \"9KB\", ecn = {marked:?} }}");
+        notes(&format!("[switch]\nmarking = {{ kind = \"wred\", queues = [{profile}] }}\n{ecn}"))
+    };
+    assert_eq!(wred("all"), [""; 0]);
+    assert_eq!(wred("none"), notes(ecn), "it drops every packet that is due for a mark");
 }
 
 #[test]

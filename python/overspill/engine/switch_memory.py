@@ -178,7 +178,9 @@ def read_marking(slot: Mapping[str, Any], number: int) -> Marking | None:
     """Returns the threshold of a queue from which a mechanism marks; `None` if it does not mark."""
     if slot["kind"] == "wred":
         own = [entry for entry in slot["queues"] if number in entry["queue"]]
-        return Marking(size_in_bytes(own[-1]["min"]), False, True) if own else None
+        # With `ecn = "none"` the switch drops packets instead of marking them.
+        marks = bool(own) and own[-1].get("ecn") != "none"
+        return Marking(size_in_bytes(own[-1]["min"]), False, True) if marks else None
     key = {"ecn_threshold": "k", "red": "min"}.get(slot["kind"])
     if key is None:
         return None

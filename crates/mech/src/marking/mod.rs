@@ -11,7 +11,7 @@ pub use red::Red;
 pub(crate) use red::{Params as RedGiven, probability as red_probability, probability_range as red_range};
 pub use wred::Wred;
 
-use crate::{CheckContext, Env, Head, Mechanism, Needs, PortThresholds, QueueView, Report};
+use crate::{CheckContext, Env, Head, Mechanism, Needs, PortThresholds, QueueId, QueueView, Report};
 
 /// Mechanism that sets congestion marks.
 ///
@@ -47,6 +47,10 @@ pub trait Marking: Send + Sync {
     /// Returns true if a packet due for a mark is dropped when it is not ECN-capable (RFC 3168 §7).
     fn drops_not_ect(&self) -> bool {
         false
+    }
+    /// Returns true if an ECN-capable packet of this queue that is due for a mark gets it. Otherwise it is dropped.
+    fn marks_queue(&self, _queue: QueueId) -> bool {
+        true
     }
     /// Handles a queue that has just become empty, so that average queue lengths start to decay.
     fn on_queue_empty(&mut self, _env: &mut Env) {}

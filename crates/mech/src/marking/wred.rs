@@ -2,12 +2,12 @@
 //! `WRED_PROFILE`). Between `min` and `max` the probability of a mark grows in a straight line to `probability`. From
 //! `max` on, every packet is marked.
 //!
-//! The queue is the instantaneous one unless `weight` is below 1, as in the usual configuration for DCQCN. Only one
-//! colour is modelled.
+//! The queue is the instantaneous one unless `weight` is below 1, as in the usual configuration for DCQCN. With
+//! `ecn = "none"` a profile drops every packet that would be marked. Only one colour is modelled.
 
 use super::Marking;
 use crate::params::{ParamKind, Spec, Values};
-use crate::{CheckContext, Env, Head, PortThresholds, QueueView, Report, params};
+use crate::{CheckContext, Env, Head, PortThresholds, QueueId, QueueView, Report, choice, params};
 use units::{Amount, Bytes};
 
 /// WRED at one port, with a profile for each queue.
@@ -28,6 +28,15 @@ struct Profile {
     max: f64,
     probability: f64,
     weight: f64,
+    ecn: EcnUse,
+}
+
+choice! {
+    /// Choice of the packets that are marked: all that are ECN-capable, or none.
+    enum EcnUse {
+        All = "all",
+        None = "none",
+    }
 }
 
 params! {
@@ -70,6 +79,12 @@ params! {
             kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
             default: Some("1"),
         },
+        ecn: EcnUse = {
+            doc: "Packets that are marked: all that are ECN-capable (`all`; SONiC: ecn_all), or none (`none`; SONiC: \
+                  ecn_none). With `none`, ECN-capable packets are dropped too instead of marked.",
+            kind: EcnUse::KIND,
+            default: Some("all"),
+        },
     }
 }
 
@@ -96,7 +111,7 @@ impl Wred {
         let mut profiles = Box::new([None; 8]);
         for entry in &given {
             let (min, max) = (entry.min.0 as f64, entry.max.0 as f64);
-            let profile = Profile { min, max, probability: entry.probability, weight: entry.weight };
+            let profile = Profile { min, max, probability: entry.probability, weight: entry.weight, ecn: entry.ecn };
             entry.queue.iter().for_each(|queue| profiles[*queue as usize & 7] = Some(profile));
         }
         Wred { profiles, given, averages: Box::new([0.0; 8]) }
@@ -119,6 +134,9 @@ impl Marking for Wred {
     }
     fn drops_not_ect(&self) -> bool {
         true
+    }
+    fn marks_queue(&self, queue: QueueId) -> bool {
+        self.profiles[usize::from(queue.class())].is_some_and(|profile| profile.ecn == EcnUse::All)
     }
     /// Returns the smallest `min` of all queues.
     fn never_marks_below(&self) -> Option<PortThresholds> {
@@ -167,6 +185,17 @@ mod tests {
         // 5000, 7500, 8750, … stay below 10 KB for a queue of 10 KB; a queue of 12 KB has the average 10.5 KB at last.
         assert_eq!(marks(given, 0, 10_000, &[0.0; 3]), [false; 3]);
         assert_eq!(marks(given, 0, 12_000, &[0.0; 3]), [false, false, true]);
+    }
+
+    #[test]
+    fn profile_without_ecn_marks_no_packet_of_its_queues() {
+        let given = "queues = [{ queue = [0, 3], min = \"1KB\", max = \"2KB\" }, \
+                     { queue = [3], min = \"1KB\", max = \"2KB\", ecn = \"none\" }]";
+        let wred = Wred::new(&toml_values(&SPEC, given));
+        assert!(wred.marks_queue(QueueId::normal(0)) && !wred.marks_queue(QueueId::normal(3)));
+        assert!(!wred.marks_queue(QueueId::normal(1)), "a queue without a profile");
+        // The packet is due all the same; the switch drops it.
+        assert_eq!((marks(given, 3, 2000, &[0.9]), marks(given, 3, 999, &[0.0])), (vec![true], vec![false]));
     }
 
     #[test]

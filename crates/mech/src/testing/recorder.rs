@@ -350,7 +350,7 @@ impl Recorder {
             return self.add_line(format!("{line}, drop {}", reason.name()));
         }
         let (due, drops) = self.decide_mark(&head, to);
-        if due && drops && !head.is_ect() {
+        if due && drops {
             return self.add_line(format!("{line}, drop {}", DropReason::EarlyDrop.name()));
         }
         let marked = (mark || due) && head.is_ect() && head.ecn() != Ecn::Ce;
@@ -367,6 +367,7 @@ impl Recorder {
         }
         self.call_agents_on_change((to.0, &head), true);
     }
+    /// Returns true if a packet is due for a mark, and true if it is then dropped instead.
     fn decide_mark(&mut self, head: &Head, to: (PortId, QueueId)) -> (bool, bool) {
         let slot = &mut self.slots[usize::from(to.0.0)].marking[usize::from(to.1.class())];
         let Some(marking) = slot.get_if_active() else { return (false, false) };
@@ -376,7 +377,8 @@ impl Recorder {
         if let Some(before) = &mut self.before {
             (q.packets, q.bytes) = *before.entry(to).or_insert((q.packets, q.bytes));
         }
-        (marking.mark(head, &q, &mut env), marking.drops_not_ect())
+        let due = marking.mark(head, &q, &mut env);
+        (due, if head.is_ect() { !marking.marks_queue(to.1) } else { marking.drops_not_ect() })
     }
     /// Calls agents after a frame was stored at a port or its memory was freed.
     /// An agent is called if a byte count is outside its [`Agent::range_without_call`].

@@ -17,7 +17,7 @@ use crate::events::LinkChange;
 use crate::model::{PortConfig, Scenario};
 use dataplane::transport::TcpConfig;
 use mech::marking::MarkingSlot;
-use mech::{AdmitCalls, PortThresholds};
+use mech::{AdmitCalls, PortThresholds, QueueId};
 use units::{Amount, Dur};
 
 /// Returns the warnings about settings of a variant that have no effect, or do not fit each other or the network.
@@ -341,7 +341,7 @@ impl WarningContext<'_> {
     /// Warning about simultaneous arrivals decided on a snapshot of queues, if no decision depends on queues.
     fn warn_queue_snapshots(&self) -> Option<String> {
         let mut switches = self.scenario.switches.iter();
-        let asks = |port: &PortConfig| may_mark(&port.marking.slot) || port.agents().count() > 0;
+        let asks = |port: &PortConfig| may_act(&port.marking.slot) || port.agents().count() > 0;
         let looks = switches.any(|switch| {
             switch.overflow.slot.peek().admit_calls() != AdmitCalls::Never || switch.ports.iter().any(asks)
         });
@@ -424,9 +424,14 @@ impl WarningContext<'_> {
     }
 }
 
+/// Returns true if a marking mechanism may mark or drop any packet.
+fn may_act(slot: &MarkingSlot) -> bool {
+    slot.peek().fixed_thresholds() != Some(PortThresholds::UNLIMITED)
+}
+
 /// Returns true if a marking mechanism may mark any packet.
 fn may_mark(slot: &MarkingSlot) -> bool {
-    slot.peek().fixed_thresholds() != Some(PortThresholds::UNLIMITED)
+    may_act(slot) && (0..8).map(QueueId::normal).any(|queue| slot.peek().marks_queue(queue))
 }
 
 /// Returns true if memory of size `room` has no space for an arrival once its queue has reached the threshold `from`.

@@ -8,6 +8,7 @@ use mech::buffer::BufferSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::OverflowSlot;
 use mech::params::{Value, Values};
+use mech::testing::toml_values;
 use units::Amount;
 
 fn threshold(k: Amount) -> MarkingSlot {
@@ -120,4 +121,32 @@ fn red_marks_of_a_class_do_not_depend_on_frames_of_others() {
     let mixed: Vec<u8> = (0..90).flat_map(|n| [0, 1 + n % 3, 2]).collect();
     assert_eq!(red_marks(&mixed, 0.4)[0], alone);
     assert!(alone.iter().any(|mark| *mark) && alone.iter().rev().take(60).any(|mark| !mark), "some, by chance");
+}
+
+#[test]
+fn profile_without_ecn_drops_frames_that_are_due_for_a_mark() {
+    // A frame of each class, not ECN-capable and ECN-capable, at queues with one frame: the other is on the link.
+    let outcome = |class: u8, ecn: Ecn| {
+        let given = "queues = [{ queue = [0], min = \"1500B\", max = \"1500B\" }, \
+                     { queue = [3], min = \"1500B\", max = \"1500B\", ecn = \"none\" }]";
+        let registry = mech::Registry::catalogue();
+        let spec = registry.switch_specs("marking").into_iter().find(|spec| spec.kind == "wred").unwrap();
+        let marking = registry.make("wred", &toml_values(spec, given)).unwrap();
+        let overflow = registry.make::<OverflowSlot>("tail_drop", &Values::default()).unwrap();
+        let mut switch = switch_with_classes(BufferSlot::per_port(None), overflow, &marking, (false, true), 3);
+        for at in 0..3 {
+            let head = Head { ingress: PortId(1), size: 1500, ttl: 9, ..Head::default() };
+            let mut pkt = Pkt { head, ext: NO_EXT, ..Pkt::default() };
+            pkt.head.set_class(class);
+            pkt.head.set_ecn(ecn);
+            switch.step(&[], &mut [pkt], step_at!(Time(at), &mut IgnoringDriver(())));
+            assert!(switch.conserves_packets());
+        }
+        let PortCounts { marked, dropped, .. } = counts(&switch);
+        (marked, dropped[DropReason::EarlyDrop as usize])
+    };
+    let outcomes = |class| [Ecn::NotEct, Ecn::Ect0, Ecn::Ce].map(|ecn| outcome(class, ecn));
+    assert_eq!(outcomes(0), [(0, 1), (1, 0), (0, 0)], "a frame with CE keeps it");
+    assert_eq!(outcomes(3), [(0, 1); 3]);
+    assert_eq!(outcomes(1), [(0, 0); 3], "a queue without a profile");
 }
