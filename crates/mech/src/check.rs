@@ -4,6 +4,20 @@ use core::fmt::Display;
 use std::borrow::Cow;
 use units::{Amount, Rate};
 
+/// Priority groups with accounts in the memory of a switch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PriorityGroups {
+    /// Kind of buffer without priority groups.
+    #[default]
+    Unsupported,
+    /// No groups, although the kind of buffer may have some.
+    Absent,
+    /// Groups, none of which is lossless.
+    Lossy,
+    /// Groups, some or all of which are lossless.
+    Lossless,
+}
+
 /// Other mechanisms and settings that a mechanism is checked against.
 #[derive(Clone, Copy)]
 pub struct CheckContext<'a> {
@@ -13,8 +27,8 @@ pub struct CheckContext<'a> {
     pub memory: Option<Amount>,
     /// Link rates of the switch's ports, if known.
     pub rates: Option<&'a [Rate]>,
-    /// True if priority groups have accounts in the buffer memory, with thresholds of their own.
-    pub groups: bool,
+    /// Priority groups of the buffer memory, which have thresholds of their own.
+    pub groups: PriorityGroups,
     /// True if ports share the buffer memory.
     pub shared: bool,
     /// True if an override of the scenario applies to this switch.
@@ -35,7 +49,7 @@ impl CheckContext<'_> {
         buffer: "",
         memory: None,
         rates: None,
-        groups: false,
+        groups: PriorityGroups::Unsupported,
         shared: false,
         overridden: false,
         nic: false,

@@ -46,7 +46,7 @@ pub mod testing;
 pub use actions::{Act, Acts, Env, Notice};
 pub use agent::{Account, Agent, AgentContext, AgentSlot, ArrivalDecision};
 pub use alias::{ALIASES, Alias};
-pub use check::{CheckContext, ParamError, Report};
+pub use check::{CheckContext, ParamError, PriorityGroups, Report};
 pub use dscp::DscpTable;
 pub use fill::Fill;
 pub use ids::{ClassSet, FlowId, HostId, PktId, PortId, QueueId, TimerId};

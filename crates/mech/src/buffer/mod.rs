@@ -14,7 +14,7 @@ pub use shared::Shared;
 pub use threshold::{Dynamic, Fixed, MemoryView, Reclaim, Threshold, ThresholdSlot};
 pub use unlimited::Unlimited;
 
-use crate::{CheckContext, Fill, Mechanism, PortThresholds, Report};
+use crate::{CheckContext, Fill, Mechanism, PortThresholds, PriorityGroups, Report};
 use std::sync::Arc;
 use units::{Amount, Bytes};
 
@@ -108,9 +108,9 @@ pub trait Buffer: Send + Sync {
     fn has_accounts(&self) -> bool {
         false
     }
-    /// Returns true if priority groups have accounts at ingress, whose profiles have the thresholds of pauses.
-    fn has_groups(&self) -> bool {
-        false
+    /// Returns the kind of priority groups at ingress, whose profiles have the thresholds of pauses.
+    fn priority_groups(&self) -> PriorityGroups {
+        PriorityGroups::Unsupported
     }
     /// Returns the pools and accounts of the switch; `None` without accounts, or before [`Buffer::for_links`].
     /// The switch keeps the accounts, and calls neither [`Buffer::admits`] nor [`Buffer::fill`].

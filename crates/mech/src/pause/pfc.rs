@@ -6,7 +6,9 @@ use super::thresholds::{PauseRules, PauseSignal};
 use super::watchdog::WatchdogParams;
 use super::{PauseLevels, Pausing, Watchdog};
 use crate::params::{ParamKind, Spec, Values, join_params};
-use crate::{Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, PortId, Report, TimerId, params};
+use crate::{
+    Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, PortId, PriorityGroups, Report, TimerId, params,
+};
 use std::collections::BTreeSet;
 use units::{ByteClock, Dur, Time};
 
@@ -68,6 +70,20 @@ impl Pfc {
         self.groups.map_or(ClassSet::single(number), |groups| groups[usize::from(number & 7)])
     }
 
+    /// Reports parameters that groups replace, and groups that are never paused because none is lossless.
+    fn check_for_groups(&self, groups: PriorityGroups, report: &mut Report) {
+        if groups == PriorityGroups::Lossy {
+            let rule = "`lossless = true` in switch.buffer.profiles for a profile of switch.buffer.groups, because PFC \
+                        pauses lossless groups only";
+            report.add_error("kind", "`pfc` beside `pools` without a lossless group", rule);
+        }
+        self.rules.check_for_groups(report);
+        if self.given.is_some() {
+            let rule = "no `classes` with a buffer of kind `pools`, whose lossless groups are paused";
+            report.add_error("classes", "`classes` beside `pools`", rule);
+        }
+    }
+
     fn send_signal(&mut self, signal: PauseSignal, port: PortId, number: u8, env: &mut Env) {
         let set = self.classes_of(number);
         let timer = TimerId(u16::from(number));
@@ -114,15 +130,15 @@ impl Agent for Pfc {
     /// Reports thresholds and pause times that conflict, and lists of classes that are empty or name a class twice.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         self.watchdog.check(report);
-        if beside.groups {
-            self.rules.check_for_groups(report);
-            if self.given.is_some() {
-                let rule = "no `classes` with a buffer of kind `pools`, whose lossless groups are paused";
-                report.add_error("classes", "`classes` beside `pools`", rule);
+        match beside.groups {
+            PriorityGroups::Lossy | PriorityGroups::Lossless => return self.check_for_groups(beside.groups, report),
+            PriorityGroups::Absent if !self.rules.has_thresholds() => {
+                let rule = "lossless groups (`side = \"ingress\"` in switch.buffer.pools, `lossless = true` in \
+                            switch.buffer.profiles, and switch.buffer.groups), or xoff and xon";
+                report.add_error("kind", "`pfc` beside `pools` without an ingress pool", rule);
             }
-            return;
+            PriorityGroups::Absent | PriorityGroups::Unsupported => self.rules.check(beside, report),
         }
-        self.rules.check(beside, report);
         let Some(classes) = &self.given else { return };
         let once: BTreeSet<u64> = classes.iter().copied().collect();
         if classes.is_empty() || once.len() < classes.len() {

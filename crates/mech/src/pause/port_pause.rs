@@ -5,7 +5,7 @@ use super::parameters::{PauseFrames, PauseThresholds};
 use super::thresholds::{PauseRules, PauseSignal};
 use super::{PauseLevels, Pausing};
 use crate::params::{Spec, Values, join_params};
-use crate::{Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, PortId, Report, TimerId};
+use crate::{Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, PortId, PriorityGroups, Report, TimerId};
 use units::{ByteClock, Dur, Time};
 
 /// PAUSE (802.3x) at one port, for all classes together.
@@ -63,7 +63,13 @@ impl Agent for PortPause {
         self.rules.for_port(clock);
     }
 
+    /// Reports thresholds and pause times that conflict, and priority groups, whose thresholds would have no effect.
     fn check(&self, beside: &CheckContext, report: &mut Report) {
+        if matches!(beside.groups, PriorityGroups::Lossy | PriorityGroups::Lossless) {
+            let rule = "`pfc`, which pauses the classes of a lossless group at its limit, because `pause` does not \
+                        follow groups and stops all classes of the port";
+            return report.add_error("kind", "`pause` beside `pools` with priority groups", rule);
+        }
         self.rules.check(beside, report);
     }
 

@@ -83,6 +83,10 @@ impl PauseRules {
         self.thresholds.check(beside, report);
         self.frames.check(report);
     }
+    /// Returns true if the scenario sets a threshold.
+    pub(super) fn has_thresholds(&self) -> bool {
+        self.thresholds.given_key().is_some()
+    }
     /// Reports thresholds beside memory whose groups have thresholds of their own.
     pub(super) fn check_for_groups(&self, report: &mut Report) {
         if let Some(key) = self.thresholds.given_key() {

@@ -285,7 +285,7 @@ impl SwitchSlots {
         CheckContext {
             buffer: &self.buffer.kind,
             memory,
-            groups: buffer.has_groups(),
+            groups: buffer.priority_groups(),
             shared: memory.is_some() && buffer.fixed_thresholds().is_none() && !buffer.has_accounts(),
             ..CheckContext::EMPTY
         }

@@ -5,6 +5,7 @@ use super::layout::{AccountRules, Assignment, BufferPort, LosslessRules, MemoryL
 use super::params::{
     GroupParams, Params, PoolParams, PoolSide, ProfileParams, QueueParams, React, Release, SizeIncludes,
 };
+use crate::PriorityGroups;
 use crate::params::Values;
 use units::{Bytes, Rate};
 
@@ -95,6 +96,22 @@ impl Setup {
         let of_queues = given.queues.iter().flatten().map(|own| QueueParams::read(own).into());
         let queues = assign("queues", of_queues.collect());
         Setup { given, pools, profiles, groups, queues, unknown_names }
+    }
+
+    /// Returns the kind of groups that classes belong to. With unknown names they count as lossless: the errors about
+    /// the names suffice.
+    pub(super) fn priority_groups(&self) -> PriorityGroups {
+        let in_use = |number: &u8| self.given.class_to_group.contains(&u64::from(*number));
+        let is_lossless = |entry: &Assignment| {
+            entry.numbers.iter().any(in_use) && self.profiles[usize::from(entry.profile)].given.lossless
+        };
+        if !self.pools.iter().any(|pool| pool.given.side == PoolSide::Ingress) {
+            PriorityGroups::Absent
+        } else if !self.unknown_names.is_empty() || self.groups.iter().any(is_lossless) {
+            PriorityGroups::Lossless
+        } else {
+            PriorityGroups::Lossy
+        }
     }
 
     /// Returns the sum of the sizes of the pools of one side, with their shared headroom.

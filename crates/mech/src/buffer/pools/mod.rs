@@ -18,7 +18,7 @@ pub use layout::{AccountRules, BufferPort, LosslessRules, MemoryLayout, PoolLimi
 
 use super::{Buffer, MemoryUse};
 use crate::params::{Spec, Values};
-use crate::{CheckContext, Fill, Report};
+use crate::{CheckContext, Fill, PriorityGroups, Report};
 use build::Setup;
 use params::Params;
 use std::sync::Arc;
@@ -77,8 +77,8 @@ impl Buffer for Pools {
     fn has_accounts(&self) -> bool {
         true
     }
-    fn has_groups(&self) -> bool {
-        self.setup.pools.iter().any(|pool| pool.given.side == params::PoolSide::Ingress)
+    fn priority_groups(&self) -> PriorityGroups {
+        self.setup.priority_groups()
     }
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         self.setup.check(beside, report);

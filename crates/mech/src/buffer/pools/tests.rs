@@ -181,3 +181,21 @@ fn faults_name_the_table_and_the_key() {
     Pools::new(&toml_values(&SPEC, &text)).check(&beside, &mut report);
     assert_eq!(report.errors[0].key, "pools.out.size");
 }
+
+#[test]
+fn priority_groups_are_lossless_if_a_class_belongs_to_a_lossless_one() {
+    let groups = |from: &str, to: &str| {
+        assert!(TABLES.contains(from), "{from}");
+        Pools::new(&toml_values(&SPEC, &TABLES.replace(from, to))).priority_groups()
+    };
+    assert_eq!(groups("group = [3]", "group = [3]"), PriorityGroups::Lossless);
+    let elsewhere = "cell = \"208B\"\nclass_to_group = [0, 0, 0, 0, 0, 0, 0, 0]";
+    assert_eq!(groups("cell = \"208B\"", elsewhere), PriorityGroups::Lossy, "group 3 has no class");
+    let lossy = "profile = \"lossy\"\nports = [1]";
+    assert_eq!(groups("profile = \"lossless\"\nports = [1]", lossy), PriorityGroups::Lossy);
+    let unknown = "profile = \"losless\"\nports = [1]";
+    assert_eq!(groups("profile = \"lossless\"\nports = [1]", unknown), PriorityGroups::Lossless);
+    let egress = "side = \"egress\"\nsize = \"10875072B\"";
+    assert_eq!(groups("side = \"ingress\"\nsize = \"10875072B\"", egress), PriorityGroups::Absent);
+    assert_eq!(BufferSlot::per_port(None).peek().priority_groups(), PriorityGroups::Unsupported);
+}
