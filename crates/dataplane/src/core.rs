@@ -196,10 +196,10 @@ impl Core {
         let mark = decision.mark;
         match decision.fate {
             Fate::Enqueue(queue) => self.store_packet(pkt, QueueAt { port, queue }, mark, step),
-            // In a `cioq` switch the frame stays in the memory of its own input, whichever port it leaves by. Another
-            // port cannot help if that memory is full, so the frame counts as lost there and not as bounced or
-            // detoured.
-            Fate::Bounce(_) | Fate::Detour(..) if self.store.input_lacks_space(&pkt.head) => {
+            // In a `cioq` switch the frame stays in the memory of its own input, whichever port it leaves by; in memory
+            // with pools, it counts in its priority group. Another port cannot help if its input has no memory for it,
+            // so the frame counts as lost there and not as bounced or detoured.
+            Fate::Bounce(other) | Fate::Detour(other, _) if self.input_refuses(pkt, other) => {
                 self.drop(pkt, port, DropReason::InputFull, step);
             }
             Fate::Bounce(back) => {
@@ -224,13 +224,13 @@ impl Core {
             Fate::Trim(_) | Fate::TrimAndReturn if self.store.inputs.is_some() => {
                 self.store_packet(pkt, QueueAt { port, queue: pkt.head.queue() }, mark, step);
             }
-            Fate::Trim(_) | Fate::TrimAndReturn => self.drop(pkt, port, DropReason::BufferFull, step),
+            Fate::Trim(_) | Fate::TrimAndReturn => self.drop_refused(pkt, port, DropReason::BufferFull, step),
             Fate::ReturnToSource => self.return_to_source(pkt, port, step),
             Fate::Evict(_) | Fate::TrimQueued(_) => {
                 let last = self.free_buffer_space(pkt, port, decision, step);
                 self.apply(pkt, port, last, step);
             }
-            Fate::Drop(reason) => self.drop(pkt, port, reason, step),
+            Fate::Drop(reason) => self.drop_refused(pkt, port, reason, step),
         }
     }
 
@@ -260,6 +260,20 @@ impl Core {
     fn admit_and_send<F: Fib, O: Out>(&mut self, pkt: &mut Pkt, port: PortId, step: &mut StepContext<F, O>) {
         let decision = self.decide(pkt, port, step);
         self.apply(pkt, port, decision, step);
+    }
+
+    /// Returns true if the input of a packet has no memory for it, if it leaves by `port`.
+    fn input_refuses(&self, pkt: &Pkt, port: PortId) -> bool {
+        let to = QueueAt { port, queue: self.store.resolve_queue(pkt.head.queue()) };
+        self.store.input_lacks_space(&pkt.head)
+            || self.store.group_refuses(to, pkt.head.size, Origin::from_head(&pkt.head))
+    }
+
+    /// Drops a packet that a mechanism does not store. Mechanisms see outputs alone: if the priority group of the packet
+    /// refuses it too, the loss is one of the input.
+    fn drop_refused<F: Fib, O: Out>(&mut self, pkt: &Pkt, port: PortId, why: DropReason, step: &mut StepContext<F, O>) {
+        let is_of_input = why.is_memory_shortage() && self.store.pools.is_some() && self.input_refuses(pkt, port);
+        self.drop(pkt, port, if is_of_input { DropReason::InputFull } else { why }, step);
     }
 
     /// Drops a packet whose next hop is `port`, and counts the drop there.

@@ -9,11 +9,12 @@ use crate::switch::*;
 use crate::{EnqueuedFrame, EventLocation, Framing, NO_EXT, ObservedEvents, Outcome, PauseFrame};
 use mech::buffer::MemoryLayout;
 use mech::marking::MarkingSlot;
-use mech::overflow::TailDrop;
+use mech::overflow::{OverflowSlot, TailDrop};
 use mech::params::{Value, Values};
 use mech::pause::PauseSlot;
 use mech::routing::Ecmp;
 use mech::scheduler::StrictPriority;
+use mech::testing::toml_values;
 use mech::{AgentSlot, CheckContext, ClassSet, Lane, LaneLimit, Lanes, Registry, Report};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,15 +22,20 @@ use toml::{Table, Value as Toml};
 use units::{Dur, Rate};
 
 /// Number of cases, and of those among them that are marked as open.
-const COUNTS: (usize, usize) = (51, 0);
+const COUNTS: (usize, usize) = (60, 0);
 
 /// Time between two frames, longer than any transmission at 1 Gb/s, and the time during a transmission.
 const STEP: Dur = Dur::us(100);
 const SHORT_STEP: Dur = Dur::ns(10);
 
+/// Bytes of a frame's headers and check sequence.
+const HEADER_BYTES: u16 = Framing::ETHERNET.header + Framing::ETHERNET.link;
+
 /// Driver and observer that record what the switch does in a step.
 #[derive(Default)]
 struct Recording {
+    /// Cuts, bounces and detours of the frame.
+    changes: Vec<String>,
     stored: u32,
     lost: Vec<DropReason>,
     violations: Vec<(PortId, u8)>,
@@ -76,6 +82,15 @@ impl Observer for Recording {
     }
     fn on_drop(&mut self, _at: EventLocation, _pkt: &Pkt, reason: DropReason) {
         self.lost.push(reason);
+    }
+    fn on_trim(&mut self, _at: EventLocation, _bytes: u16, pkt: &Pkt) {
+        self.changes.push(format!("cut to {}", pkt.head.size));
+    }
+    fn on_bounce(&mut self, _at: EventLocation, _pkt: &Pkt) {
+        self.changes.push("bounced".into());
+    }
+    fn on_detour(&mut self, _at: EventLocation, taken: u32, _pkt: &Pkt) {
+        self.changes.push(format!("detoured to {taken}"));
     }
 }
 
@@ -125,7 +140,7 @@ fn port_number(text: &str) -> PortId {
     PortId(text.parse().expect(text))
 }
 
-/// Creates the frame of an arrival line such as `0>1 c3 64` or `0>1 notice 64`.
+/// Creates the frame of an arrival line such as `0>1 c3 64` or `0>1 notice 64`. Frames with a class carry data.
 fn frame(words: &[&str]) -> Pkt {
     let [ports, kind, size] = words else { panic!("{words:?} is no arrival") };
     let (from, to) = ports.split_once('>').expect("input>output");
@@ -135,9 +150,21 @@ fn frame(words: &[&str]) -> Pkt {
     pkt.head.orig_size = pkt.head.size;
     if *kind == "notice" {
         pkt.head.flags = Flags::from_kind(PacketKind::Notice);
+    } else {
+        pkt.head.flags = pkt.head.flags.with(Flags::PAYLOAD);
+        pkt.payload = pkt.head.size - HEADER_BYTES;
     }
     pkt.head.set_class(kind.strip_prefix('c').map_or(0, |class| class.parse().expect(kind)));
     pkt
+}
+
+/// Creates the overflow mechanism of a case, which drops frames if the case has none.
+fn overflow(case: &Table) -> OverflowSlot {
+    let Some(mut given) = case.get("overflow").and_then(Toml::as_table).cloned() else { return TailDrop.into() };
+    let kind = given.remove("kind").expect("a kind");
+    let (registry, kind) = (Registry::catalogue(), kind.as_str().expect("a name"));
+    let spec = registry.switch_specs("overflow").into_iter().find(|spec| spec.kind == kind).expect(kind);
+    registry.make(kind, &toml_values(spec, &given.to_string())).expect(kind)
 }
 
 /// Creates PFC for the lossless groups of a port.
@@ -186,14 +213,16 @@ impl Bench {
                 last_arrival_delay: Dur::ZERO,
             }),
         };
+        let overflow = overflow(case);
+        let bounced = overflow.peek().needs().bounce_lane.map_or(LaneLimit::Absent, LaneLimit::Limited);
         let switch = Switch::new(SwitchSetup {
             core: CoreSetup {
                 node: 0,
                 seed: 3,
                 framing: Framing::ETHERNET,
                 buffer,
-                overflow: TailDrop.into(),
-                lanes: Lanes::default().with(Lane::Notice, LaneLimit::Unlimited),
+                overflow,
+                lanes: Lanes::default().with(Lane::Bounce, bounced).with(Lane::Notice, LaneLimit::Unlimited),
                 lowest_class: 0,
                 top_class: 7,
                 may_compute: true,
@@ -226,6 +255,7 @@ impl Bench {
             (1, []) => "stored".to_string(),
             (0, [DropReason::InputFull]) => "ingress".to_string(),
             (0, [DropReason::BufferFull]) => "egress".to_string(),
+            (0, [reason]) => reason.name().to_string(),
             other => format!("{other:?}"),
         };
         if outcome == "ingress" {
@@ -234,7 +264,7 @@ impl Bench {
             let reported: &[(PortId, u8)] = if lossless { &[(port, class)] } else { &[] };
             assert_eq!(out.violations, reported, "losses of lossless groups are reported, and no others");
         }
-        [vec![outcome], out.format_signals()].concat()
+        [out.changes.clone(), vec![outcome], out.format_signals()].concat()
     }
 
     /// Begins the transmission of a frame, and returns the pauses and resumes that it causes.
