@@ -432,9 +432,15 @@ def test_headroom_of_links_that_change_is_explained(command: Command, tmp_path: 
     assert FAULT not in ran.out
 
 
-def test_pause_of_whole_ports_beside_pools_is_refused(command: Command) -> None:
+def test_pause_of_whole_ports_beside_pools_is_refused(command: Command, tmp_path: Path) -> None:
     pause = "switch.pause={kind='pause',xoff='50KB',xon='20KB',lossless=false}"
     ran = command("explain", "memory", CHIP, "--set", pause, "--class", 3)
+    assert (ran.status, ran.out) == (2, "")
+    assert "found `pause` beside `pools` with priority groups; expected `pfc`" in ran.err
+    profile = "profiles={q={pool='out'}},queues=[{queue=[0,1,2,3,4,5,6,7],profile='q'}]"
+    egress = f"switch.buffer={{kind='pools',pools={{out={{side='egress',size='4MB'}}}},{profile}}}"
+    path = write_scenario(tmp_path / "pools.toml")
+    ran = command("explain", "memory", path, "--set", pause, "--set", egress, "--class", 3)
     assert (ran.status, ran.out) == (2, "")
     assert "found pause of kind pause beside pools; expected pfc or none" in ran.err
 

@@ -1,7 +1,8 @@
 //! Measurement of the memory of one switch: frames that it admits until a mark, a pause and a loss.
 //!
-//! The frames go through the switch as a run builds it, while its outputs send nothing. Only routing and the overflow
-//! mechanism are replaced, so that each frame has a known output and is dropped when it does not fit.
+//! The frames go through the switch as a run builds it, while its outputs send nothing. Routing and the overflow
+//! mechanism are replaced, so that each frame has a known output and is dropped when it does not fit. Marking that drops
+//! the measured frames (`ecn = "none"` of WRED) is left out: it would keep the memory from filling.
 
 use crate::build::switch_setup;
 use dataplane::{
@@ -9,9 +10,10 @@ use dataplane::{
 };
 use mech::buffer::MemoryLayout;
 use mech::fib::FibSlot;
+use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, TailDrop};
 use mech::routing::{Ecmp, NextHops};
-use mech::{ClassSet, Ecn, HostId, PortId};
+use mech::{ClassSet, Ecn, HostId, PortId, QueueId};
 use scenario::Scenario;
 use std::collections::BTreeMap;
 use units::Time;
@@ -144,11 +146,15 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(scenario: &Scenario, switch: usize) -> Bench {
-        let mut setup = switch_setup(scenario, 1, switch);
+    fn new(scenario: &Scenario, probe: &MemoryProbe) -> Bench {
+        let mut setup = switch_setup(scenario, 1, probe.switch);
         setup.fib = FibSlot::from_routes();
         setup.routing = Ecmp::new(1).into();
         setup.core.overflow = TailDrop.into();
+        let queue = queue_of(scenario.memory_layout(probe.switch).as_deref(), probe.class);
+        let drops = |marking: &MarkingSlot| !marking.peek().marks_queue(QueueId::normal(queue));
+        let dropping = setup.core.ports.iter_mut().filter(|port| drops(&port.marking));
+        dropping.for_each(|port| port.marking = MarkingSlot::none());
         setup.core.top_class = 7;
         setup.core.may_compute = false;
         let ports = setup.core.ports.len() as u16;
@@ -233,7 +239,7 @@ pub fn probe_memory(scenario: &Scenario, probe: &MemoryProbe) -> Result<ProbeCou
     let layout = scenario.memory_layout(probe.switch);
     let paused = pauses(scenario, probe);
     let streams = congested_streams((own, ports), (layout.as_deref(), paused), probe.congested)?;
-    let mut bench = Bench::new(scenario, probe.switch);
+    let mut bench = Bench::new(scenario, probe);
     let mut counts = ProbeCounts::default();
     let mut sent = vec![0u64; streams.len()];
     // All streams send in turn until one meets a loss, or until all are paused.
@@ -257,6 +263,11 @@ pub fn probe_memory(scenario: &Scenario, probe: &MemoryProbe) -> Result<ProbeCou
     Ok(counts)
 }
 
+/// Returns the number of the queue of a class.
+fn queue_of(layout: Option<&MemoryLayout>, class: u8) -> u8 {
+    layout.map_or(class, |layout| layout.class_to_queue[usize::from(class)])
+}
+
 /// Returns true if a pause mechanism pauses the class at the input port.
 fn pauses(scenario: &Scenario, probe: &MemoryProbe) -> bool {
     let port = &scenario.switches[probe.switch].ports[usize::from(probe.ingress)];
@@ -272,7 +283,7 @@ fn congested_streams(
     let (ingress, egress, class) = own;
     let slice = |i: u16, e: u16| layout.map_or(0, |layout| layout.slice(PortId(i), PortId(e)));
     let group = |class: u8| layout.map_or(class, |layout| layout.class_to_group[usize::from(class)]);
-    let queue = |class: u8| layout.map_or(class, |layout| layout.class_to_queue[usize::from(class)]);
+    let queue = |class: u8| queue_of(layout, class);
     let lossless = |port: u16, class: u8| layout.is_some_and(|layout| layout.is_lossless(PortId(port), group(class)));
     let by_group = paused && (layout.is_none() || lossless(ingress, class));
     let mut streams = vec![own];
@@ -322,7 +333,7 @@ fn fill_headroom(
             }
         }
     }
-    let mut alone = Bench::new(scenario, probe.switch);
+    let mut alone = Bench::new(scenario, probe);
     let own = streams[0];
     while !alone.is_paused(own) {
         if alone.send(own, probe.size).is_some() {

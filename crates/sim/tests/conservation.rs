@@ -76,7 +76,7 @@ pub fn random(draw: &mut Draw, queues: bool) -> String {
     };
     let pools = buffer.contains("pools");
     let pause = match (draw.pick(&["no", "fixed", "no", "whole", "free"]), buffer.contains("shared")) {
-        ("fixed" | "free", _) if pools => "kind = \"pfc\", response = \"500ns\", lossless = false",
+        ("fixed" | "free" | "whole", _) if pools => "kind = \"pfc\", response = \"500ns\", lossless = false",
         ("fixed", _) => "kind = \"pfc\", xoff = \"4KB\", xon = \"1KB\", lossless = false",
         ("whole", _) => {
             "kind = \"pause\", xoff = \"3KB\", xon = \"0B\", quanta = 20, response = \"700ns\", lossless = false"

@@ -58,6 +58,20 @@ fn lossy_queue_loses_as_that_of_the_chip() {
 }
 
 #[test]
+fn profile_that_drops_instead_of_marking_does_not_end_a_measurement() {
+    let wred = |ecn: &str| {
+        let profile = format!("{{ queue = [0], min = \"9KB\", max = \"9KB\", ecn = {ecn:?} }}");
+        let marking = format!("[switch]\nmarking = {{ kind = \"wred\", queues = [{profile}] }}");
+        chip(("[switch]", &marking), 0, 1)
+    };
+    let (marks, drops) = (wred("all"), wred("none"));
+    // 141 frames of 64 B are the first 9 KB or more.
+    assert_eq!((marks.mark, drops.mark), (Some(142), None));
+    assert_eq!(drops, chip(("", ""), 0, 1));
+    assert_eq!(drops.egress_loss, marks.egress_loss);
+}
+
+#[test]
 fn chip_resumes_a_group_after_seven_departures() {
     assert_eq!(chip(("", ""), 3, 1).resume, Some(7));
     // A level of XON at 1000 cells is reached after 5536 of 6536 departures.
@@ -256,6 +270,11 @@ fn lost_lossless_packets_are_described_with_the_keys_of_pools() {
     }
 }
 
+/// Memory without priority groups, beside which PAUSE has thresholds of its own.
+const EGRESS_POOLS: &str = "kind = \"pools\", cell = \"80B\", pools = { out = { side = \"egress\", size = \"50KB\" } }, \
+    profiles = { queue = { pool = \"out\", reserve = \"2KB\", threshold = { kind = \"dynamic\", alpha = 1 } } }, \
+    queues = [{ queue = [0, 1, 2, 3, 4, 5, 6, 7], profile = \"queue\" }]";
+
 #[test]
 fn every_mechanism_works_with_pools() {
     let overflows = [
@@ -272,13 +291,15 @@ fn every_mechanism_works_with_pools() {
         "ack_hold = { kind = \"abq\" }\nscheduler = { kind = \"fifo\" }",
         "notify = { kind = \"qcn\", at = \"outputs\" }\nscheduler = { kind = \"srpt\" }",
         "pause = { kind = \"pfc\", lossless = false }\nsimultaneous = \"snapshot\"",
+        "pause = { kind = \"pfc\", xoff = \"20KB\", xon = \"10KB\", lossless = false }",
         "pause = { kind = \"pause\", xoff = \"20KB\", xon = \"10KB\", lossless = false }",
     ];
     for overflow in overflows {
         for other in others {
             let topology = "kind = \"leaf_spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 5";
+            let buffer = if other.contains("xoff") { EGRESS_POOLS } else { POOLS };
             let tables = format!(
-                "[switch]\noverflow = {{ {overflow} }}\nbuffer = {{ {POOLS} }}\n{other}\n[transport]\nkind = \"dctcp\"\n\
+                "[switch]\noverflow = {{ {overflow} }}\nbuffer = {{ {buffer} }}\n{other}\n[transport]\nkind = \"dctcp\"\n\
                  min_rto = \"1ms\"\n[measure]\nqueues = true\n[[traffic]]\nname = \"a\"\nkind = \"incast\"\nsenders = 8\n\
                  receiver = \"h0\"\nsize = \"60KB\"\nclass = 3\n[[traffic]]\nname = \"b\"\nkind = \"incast\"\n\
                  senders = 5\nreceiver = \"h1\"\nsize = \"30KB\"\n"

@@ -64,8 +64,8 @@ pub fn different(param: &Param, now: Option<&Json>) -> Vec<String> {
         ParamKind::RatesOrOff => vec![r#"["300Mbps"]"#.into(), r#"["off", "77Mbps", "3Gbps"]"#.into()],
         ParamKind::Table(_) | ParamKind::Named(_) | ParamKind::List(_) => Vec::new(),
         ParamKind::Counts { .. } => {
-            let lists = ["[2, 2]", "[4, 3]", "[0]", "[1]", "[0, 0, 0, 1]", "[0, 0, 0, 0, 0, 0, 0, 0]"];
-            lists.map(str::to_string).into()
+            let long = ["[0, 0, 0, 0, 0, 0, 0, 0]", "[3, 0, 0, 3, 0, 0, 0, 0]"];
+            ["[2, 2]", "[4, 3]", "[0]", "[1]", "[0, 0, 0, 1]"].into_iter().chain(long).map(str::to_string).collect()
         }
         ParamKind::DscpClasses => vec!["{ 10 = 0 }".into(), "{ 10 = 2 }".into()],
     }
