@@ -364,14 +364,20 @@ def test_the_document_has_both_methods(command: Command) -> None:
     assert len(eight["differences"]) == 1
 
 
+SIZES = "expected a frame size from 64B (`framing.min_frame`) to 65535B"
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         (("--port", 32), "--port: found 32; expected a port of s0, from 0 to 31"),
         (("--egress", 0), "--egress: found 0, the input port; expected another port"),
-        (("--size", "0B"), "--size: found 0B; expected a frame size from 1B to 65535B"),
-        (("--size", "65536B"), "--size: found 65536B; expected a frame size from 1B to 65535B"),
-        (("--size", "1us"), "--size: found 1us; expected a frame size from 1B to 65535B"),
+        (("--size", "0B"), f"--size: found 0B; {SIZES}"),
+        (("--size", "10B"), f"--size: found 10B; {SIZES}"),
+        (("--size", 63), f"--size: found 63; {SIZES}"),
+        (("--size", "65536B"), f"--size: found 65536B; {SIZES}"),
+        (("--size", "64.5B"), f"--size: found 64.5B; {SIZES}"),
+        (("--size", "1us"), f"--size: found 1us; {SIZES}"),
         (("--groups", 31, "--class", 3), "--groups: found 31; expected at most 30, the groups in the slice"),
         (("--switch", "s9"), "--switch: found 's9'; expected one of s0"),
         (("--variant", "x"), "--variant: found 'x'; expected one of alpha_1, alpha_eighth, lossy"),
@@ -382,6 +388,25 @@ def test_wrong_arguments_are_refused(arguments: tuple[object, ...], told: str, c
     ran = command("explain", "memory", CHIP, *arguments)
     assert (ran.status, ran.out) == (2, "")
     assert told in ran.err
+
+
+def test_the_framing_sets_the_smallest_size(command: Command) -> None:
+    arguments = ("explain", "memory", CHIP, "--class", 3, "--groups", 1, "--json", "--set")
+    ran = command(*arguments, "framing.kind='mtu'", "--size", "40B")
+    assert (ran.status, json.loads(ran.out)["size"]) == (0, 40)
+    ran = command(*arguments, "framing.min_frame='300B'")
+    assert (ran.status, json.loads(ran.out)["size"]) == (0, 300)
+    ran = command(*arguments, "framing.min_frame='300B'", "--size", "299B")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == "--size: found 299B; expected a frame size from 300B (`framing.min_frame`) to 65535B\n"
+
+
+@pytest.mark.parametrize("buffer", ["kind='per_port',size='10KB'", "kind='shared',size='50KB',alpha=0.5"])
+def test_a_frame_above_the_whole_memory_is_lost(buffer: str, command: Command) -> None:
+    scenario = CHIP.parent / "incast.toml"
+    arguments = ("--set", f"switch.buffer={{{buffer}}}", "--size", 65_535, "--json")
+    (case,) = json.loads(command("explain", "memory", scenario, *arguments).out)["classes"][0]["cases"]
+    assert (case["dataplane"]["egress_loss"], case["differences"]) == (1, [])
 
 
 def test_the_largest_frame_has_its_cells(command: Command) -> None:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from overspill.cli import console, table
-from overspill.engine import axis_values, core, memory_comparison, source
+from overspill.engine import axis_values, core, memory_comparison, source, switch_memory
 from overspill.engine.memory_comparison import MEASURES, ComparedCase, ComparedClass, Probe, ProbedSwitch
 from overspill.errors import BadInput, cut_user_text
 from overspill.results import formats, results_folder
@@ -26,6 +26,8 @@ EVENTS = {
 }
 HEADS = ("class", "congested", "event", "closed form", "dataplane")
 RIGHT_ALIGNED_COLUMNS = (0, 3, 4)
+DEFAULT_FRAME = 64  # bytes
+LARGEST_FRAME = 65_535  # bytes
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,10 @@ def explain_memory(path: str, options: MemoryOptions) -> None:
     name, settings = memory_comparison.select_switch(document, variant, options.switch)
     ingress = options.port or 0
     egress = options.egress if options.egress is not None else int(ingress == 0)
-    probe = Probe(variant, name, ingress, egress, parse_frame_size(options.size or "64B"))
     resolved = document["resolved"][variant]
+    smallest = switch_memory.size_in_bytes(resolved["framing"]["min_frame"])
+    size = parse_frame_size(options.size or f"{max(DEFAULT_FRAME, smallest)}B", smallest)
+    probe = Probe(variant, name, ingress, egress, size)
     switch = memory_comparison.open_switch(scenario, probe, settings, bool(resolved.get("event")))
     traffic = resolved.get("traffic", [])
     classes = select_classes([int(one.get("class", 0)) for one in traffic], options.class_)
@@ -89,12 +93,15 @@ def select_classes(used: Sequence[int], wanted: int | None) -> list[int]:
     return sorted(set(used) or {0}) if wanted is None else [wanted]
 
 
-def parse_frame_size(text: str) -> int:
-    """Parses the size of a frame in bytes; a number without a unit is in bytes."""
+def parse_frame_size(text: str, smallest: int) -> int:
+    """Parses the size of a frame, at least `smallest` bytes; a number without a unit is in bytes."""
     found = axis_values.in_base_unit(text)
-    largest = memory_comparison.LARGEST_FRAME
-    if found is None or found[1] not in ("B", "") or found[0].denominator != 1 or not 0 < found[0] <= largest:
-        raise BadInput(f"--size: found {cut_user_text(text)}; expected a frame size from 1B to {largest}B")
+    is_size = found is not None and found[1] in ("B", "") and found[0].denominator == 1
+    if found is None or not is_size or not smallest <= found[0] <= LARGEST_FRAME:
+        raise BadInput(
+            f"--size: found {cut_user_text(text)}; expected a frame size from {smallest}B "
+            f"(`framing.min_frame`) to {LARGEST_FRAME}B"
+        )
     return int(found[0])
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MEASURES = tuple(field.name for field in fields(Limits))
 MOST_GROUPS = 4  # largest default number of congested groups
-LARGEST_FRAME = 65_535  # bytes
 KINDS = ("pools", "shared", "per_port")
 MOST_FRAMES = 5_000_000  # frames that a measurement sends at most
 
@@ -125,7 +124,7 @@ def select_switch(
 def open_switch(
     scenario: "Scenario", probe: Probe, settings: Mapping[str, Any], links_change: bool = False
 ) -> ProbedSwitch:
-    """Returns a switch for measurement; raises `BadInput` if ports, size or memory do not allow one."""
+    """Returns a switch for measurement; raises `BadInput` if ports or memory do not allow one."""
     links = [Link.read(one) for one in json.loads(scenario.switch_links(probe.variant, probe.switch))]
     network = json.loads(scenario.network(probe.variant))
     nodes = {node["name"]: node["host"] for node in network["nodes"]}
@@ -136,8 +135,6 @@ def open_switch(
             raise BadInput(f"{option}: found {port}; expected a port of {probe.switch}, from 0 to {last}")
     if probe.ingress == probe.egress:
         raise BadInput(f"--egress: found {probe.egress}, the input port; expected another port")
-    if not 1 <= probe.size <= LARGEST_FRAME:
-        raise BadInput(f"--size: found {probe.size} B; expected 1 B to {LARGEST_FRAME:,} B")
     if switch.kind not in KINDS or settings["model"] != "output_queued":
         found = switch.kind if switch.kind not in KINDS else f"model = {settings['model']}"
         raise BadInput(
