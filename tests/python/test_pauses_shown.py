@@ -14,7 +14,8 @@ import overspill
 from overspill import Key, charts, report
 from overspill.charts import mpl, pauses, plotly_figure, saturation
 from overspill.charts.chart_spec import Bars, Chart, Graph, HeatMap, Line, Span
-from overspill.results import cautions, deadlocks
+from overspill.engine import core
+from overspill.results import cautions, deadlocks, pausable_classes
 from overspill.results import warnings as show
 from overspill.results.results import Results
 
@@ -98,6 +99,74 @@ def test_bars_are_the_share_of_the_window_by_tier(slow: Results) -> None:
     assert (
         "Never paused in the window: ports of switch." in chart.caption and "Never paused" in chart.file_note
     )
+
+
+@pytest.mark.parametrize(
+    ("pause", "classes"),
+    [
+        ('kind = "pfc", classes = [3]', None),
+        ('kind = "pfc", classes = [2, 3]', "class 2"),
+        ('kind = "pfc"', "classes 0, 1, 2"),
+        ('kind = "pause"', None),
+    ],
+)
+def test_the_bars_name_no_lossy_class_as_never_paused(
+    pause: str, classes: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "slow.toml"
+    text = made.SLOW.replace('stop = "80us"', 'stop = "80us"\nclass = 3').replace('kind = "pfc"', pause)
+    path.write_text(text)
+    caption = charts.build_charts(overspill.run(path))["pauses-tiers"].caption
+    others = "ports of switch" if classes is None else f"ports of switch; {classes}"
+    assert caption.endswith(f" Never paused in the window: {others}.")
+
+
+POOLS: dict[str, Any] = {
+    "kind": "pools",
+    "class_to_group": [0, 1, 1, 3, 4, 5, 6, 7],
+    "profiles": {"safe": {"lossless": True}, "lossy": {"lossless": False}},
+    "groups": [
+        {"group": [1, 3, 4], "profile": "safe"},
+        {"group": [3], "profile": "lossy", "ports": [0]},
+        {"group": [4], "profile": "lossy"},
+        {"group": [0, 2], "profile": "lossy"},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("switch", "classes"),
+    [
+        ({"pause": {"kind": "none"}, "buffer": {"kind": "per_port"}}, set()),
+        ({"pause": {"kind": "pause"}, "buffer": {"kind": "per_port"}}, set(range(8))),
+        ({"pause": {"kind": "pfc"}, "buffer": {"kind": "shared"}}, set(range(8))),
+        ({"pause": {"kind": "pfc", "classes": [3, 5]}, "buffer": {"kind": "shared"}}, {3, 5}),
+        # The group of class 3 is lossless at other ports than port 0; that of class 4 at none.
+        ({"pause": {"kind": "pfc"}, "buffer": POOLS}, {1, 2, 3}),
+        ({"pause": {"kind": "none"}, "buffer": POOLS}, set()),
+        (
+            {
+                "ports": {
+                    "host": {"pause": {"kind": "none"}},
+                    "switch": {"pause": {"kind": "pfc", "classes": [6]}},
+                },
+                "buffer": {"kind": "per_port"},
+            },
+            {6},
+        ),
+    ],
+)
+def test_pause_settings_give_the_pausable_classes(switch: dict[str, Any], classes: set[int]) -> None:
+    other = {"pause": {"kind": "pfc", "classes": [7]}, "buffer": {"kind": "per_port"}}
+    assert pausable_classes.find_pausable_classes({"switches": [switch]}) == classes
+    assert pausable_classes.find_pausable_classes({"switches": [switch, other]}) == classes | {7}
+
+
+def test_a_chip_may_pause_its_lossless_classes_only() -> None:
+    path = Path(__file__).parents[2] / "scenarios/switch_memory.toml"
+    resolved = core.load_document(str(path), path.read_text(encoding="utf-8"), [])["resolved"]
+    found = {name: pausable_classes.find_pausable_classes(one) for name, one in resolved.items()}
+    assert found == {"alpha_1": {3, 4}, "alpha_eighth": {3, 4}, "lossy": set()}
 
 
 def test_the_tree_is_drawn_and_told_from_its_root_on(chain: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from overspill.charts.activity import HeatMapValues
 from overspill.charts.bounces import bar_legend, build_mean_bars, category_axis_range
 from overspill.charts.chart_spec import Axis, Chart, Colours, Panel
 from overspill.charts.common import Period
-from overspill.results import formats
+from overspill.results import formats, pausable_classes
 from overspill.results.measures.saturation import PauseIntervals, find_peers
 from overspill.results.rundata import RunData
 
@@ -111,8 +111,8 @@ TierClass = tuple[str, int]  # tier and class
 def chart_paused_share_by_tier(results: Results) -> Chart | None:
     """Builds the figure of the share of time that ports were paused, by tier and class.
 
-    Values are means over ports and seeds. Tiers and classes without pauses have no bars. `None` if no port
-    was paused in the window.
+    Values are means over ports and seeds. Tiers and classes without pauses have no bars. The caption names
+    them, except lossy classes, which no switch may pause. `None` if no port was paused in the window.
     """
     variants = variants_that_may_pause(results)
     found = {variant: [paused_share_by_tier(run) for run in results.runs_of(variant)] for variant in variants}
@@ -128,7 +128,8 @@ def chart_paused_share_by_tier(results: Results) -> Chart | None:
     )
     never = [tier for tier in order if tier not in paused and any(group[0] == tier for group, _ in groups)]
     classes = sorted({kind for (_, kind), _ in groups})
-    idle = [str(kind) for kind in classes if kind not in stopped]
+    pausable = find_pausable_classes_of_variants(results, variants)
+    idle = [str(kind) for kind in classes if kind in pausable and kind not in stopped]
     told = [f"ports of {formats.format_listing(never, 5)}"] if never else []
     told += [f"class{'es' if len(idle) > 1 else ''} {formats.format_listing(idle, 8)}"] if idle else []
     others = f"Never paused in the window: {'; '.join(told)}." if told else ""
@@ -163,6 +164,16 @@ def chart_paused_share_by_tier(results: Results) -> Chart | None:
         bar_legend(results, variants),
         file_note=f"{note} {others}".rstrip(),
     )
+
+
+def find_pausable_classes_of_variants(results: Results, variants: list[str]) -> set[int]:
+    """Returns the classes that any of these variants may pause."""
+    resolved = results.facts.get("resolved", {})
+    return {
+        number
+        for variant in variants
+        for number in pausable_classes.find_pausable_classes(resolved.get(variant) or {})
+    }
 
 
 def paused_share_by_tier(run: RunData) -> dict[TierClass, float]:
