@@ -48,7 +48,8 @@ NOT_RUN = {
     ".venv/bin/overspill run examples/own_answer": OWN_MECHANISM,
     ".venv/bin/overspill list mechanisms": OWN_MECHANISM,
     ".venv/bin/overspill report out/incast --figures": "draws every figure three times: longer than 5 s",
-    ".venv/bin/overspill sweep scenarios/": SWEEP,
+    ".venv/bin/overspill sweep scenarios/incast": SWEEP,
+    ".venv/bin/overspill sweep scenarios/web_search": SWEEP,
     ".venv/bin/overspill sweep studies/": STUDY,
     ".venv/bin/overspill sweep tutorial.toml": TUTORIAL,
     ".venv/bin/overspill run tutorial.toml": TUTORIAL,
@@ -70,6 +71,10 @@ OUTPUTS = {
     ),
     ("docs/howto/switch_memory.md", "switch_memory, alpha_1, switch s0:"): (
         ".venv/bin/overspill explain memory scenarios/switch_memory.toml"
+    ),
+    ("docs/howto/switch_memory.md", "switch.buffer.profiles.pg_lossless"): (
+        ".venv/bin/overspill sweep scenarios/switch_memory.toml --variants alpha_1 --seeds 1 --metric pauses "
+        "--over switch.buffer.profiles.pg_lossless.threshold.dynamic_th=-5..1:2"
     ),
     ("docs/howto/switch_memory.md", "...\nclass 3, 8 groups, until a loss"): (
         ".venv/bin/overspill explain memory scenarios/switch_memory.toml --class 3 --groups 8"

@@ -72,7 +72,8 @@ impl Threshold for Dynamic {
     fn check(&self, report: &mut Report) {
         let Some(Params { alpha, dynamic_th: Some(exponent) }) = self.given else { return };
         if alpha.is_some() {
-            report.add_error("dynamic_th", "dynamic_th together with alpha", "alpha or dynamic_th");
+            let rule = "only one of the two, because both set the factor";
+            report.add_error("dynamic_th", "dynamic_th together with alpha", rule);
         }
         if exponent.fract() != 0.0 {
             report.add_error("dynamic_th", exponent, "a whole number from -16 to 16");
