@@ -1,11 +1,11 @@
-//! DSCPs of a run: the traffic class of each, and the code point of each class that packets carry.
+//! DSCPs of a run: the traffic class of each, and its number among the DSCPs of that class, which packets carry.
 
 use crate::Head;
 
 /// Table of a run that converts between [`Head::tos`] and the type of service of IPv4 (RFC 2474 §3).
 ///
-/// A packet carries its class and a number among at most [`DscpTable::PER_CLASS`] DSCPs of that class. Mechanisms thus
-/// read the class without a table. ECN bits are the same in both forms.
+/// A packet carries its class and its *DSCP number*. That is the number of its DSCP among those of the class, from 0 to
+/// [`DscpTable::PER_CLASS`] - 1. Mechanisms thus read the class without a table. ECN bits are equal in both forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DscpTable {
     /// Traffic class of each DSCP.
@@ -33,8 +33,8 @@ impl DscpTable {
         DscpTable { classes, dscps }
     };
 
-    /// Creates a table from the class of each DSCP, and the DSCP of each class and code point.
-    /// Data that switches must not cut have the DSCP of other packets.
+    /// Creates a table from the class of each DSCP, and the DSCP of each class and DSCP number.
+    /// Data that switches must not cut have the same DSCP as other packets of their DSCP number.
     pub fn new(classes: [u8; DscpTable::DSCPS], code_points: [[u8; DscpTable::PER_CLASS]; 8]) -> DscpTable {
         let dscps = std::array::from_fn(|bits| code_points[bits >> 3][bits >> 1 & 3]);
         DscpTable { classes, dscps }

@@ -25,7 +25,7 @@ pub struct Head {
     pub hops: u16,
     /// Kind and properties of the packet, as bits of [`Flags`].
     pub flags: Flags,
-    /// Traffic class in bits 7 to 5, code point in bits 4 and 3, [`Head::NOT_TRIMMABLE`] in bit 2, and the ECN
+    /// Traffic class in bits 7 to 5, DSCP number in bits 4 and 3, [`Head::NOT_TRIMMABLE`] in bit 2, and the ECN
     /// codepoint in bits 1 and 0 (RFC 3168 §5). [`DscpTable`](crate::DscpTable) gives the DSCP of the upper six bits.
     pub tos: u8,
     /// Time to live. Each switch decrements it and drops a packet that arrives with 1; 0 means no limit.
@@ -145,18 +145,18 @@ impl Head {
     pub const fn class(&self) -> u8 {
         self.tos >> 5
     }
-    /// Sets the priority class. A packet whose class changes gets code point 0 of the new class, because code points
-    /// count the DSCPs of one class. PRECONDITION: `class < 8`.
+    /// Sets the priority class. A packet whose class changes gets DSCP number 0, because DSCP numbers count the DSCPs
+    /// of one class. PRECONDITION: `class < 8`.
     pub const fn set_class(&mut self, class: u8) {
         if class != self.class() {
             self.tos = self.tos & 0b111 | class << 5;
         }
     }
-    /// Returns the number of the packet's DSCP among those of its class, 0 to 3.
+    /// Returns the DSCP number of the packet: the number of its DSCP among those of its class, 0 to 3.
     pub const fn code_point(&self) -> u8 {
         self.tos >> 3 & 0b11
     }
-    /// Returns a value of `tos` with this class and code point alone. PRECONDITION: `class < 8` and `code_point < 4`.
+    /// Returns a value of `tos` with this class and DSCP number alone. PRECONDITION: `class < 8` and `code_point < 4`.
     #[inline]
     pub const fn tos_of(class: u8, code_point: u8) -> u8 {
         class << 5 | code_point << 3

@@ -1,4 +1,6 @@
-//! DSCPs of the packets of a scenario: their traffic classes, and the code points that packets carry.
+//! DSCPs of the packets of a scenario: the traffic class of each, and its number among the DSCPs of that class.
+//!
+//! A packet carries its class and this DSCP number. [`DscpTable`] converts both to the DSCP in the IPv4 header.
 
 use mech::DscpTable;
 use std::collections::BTreeSet;
@@ -8,25 +10,27 @@ use std::collections::BTreeSet;
 pub struct TrafficDscps {
     /// Conversion between the packets of the run and IPv4 headers.
     pub table: DscpTable,
-    /// Code point of each workload that names its DSCP, in the order of the scenario.
+    /// DSCP number of each workload, in the order of the scenario; `None` if the workload sets no `dscp`.
     named: Vec<Option<u8>>,
-    /// Code point of the default DSCP of each class.
+    /// DSCP number of the default DSCP of each class.
     defaults: [u8; 8],
 }
 
 impl Default for TrafficDscps {
-    /// DSCPs of a scenario that names none: each class has its class selector.
+    /// Returns the DSCPs of a scenario that sets none: the DSCP of each class is its class selector, 8 times the class.
     fn default() -> TrafficDscps {
         TrafficDscps { table: DscpTable::CLASS_SELECTORS, named: Vec::new(), defaults: [0; 8] }
     }
 }
 
 impl TrafficDscps {
-    /// Numbers the DSCPs of each class in ascending order. A class without DSCPs has no packets with an IPv4 header.
-    /// `named` has the DSCP that each workload names.
+    /// Numbers the DSCPs of each class from 0, in ascending order.
+    ///
+    /// `classes` has the class of each DSCP, `in_use` the DSCPs in use by class, and `named` the key `dscp` of each
+    /// workload. A class without DSCPs in use has no packets with an IPv4 header.
     ///
     /// # Panics
-    /// Panics if `in_use` has more than [`DscpTable::PER_CLASS`] DSCPs of a class, or lacks a named one.
+    /// Panics if `in_use` has more than [`DscpTable::PER_CLASS`] DSCPs of a class, or lacks a DSCP of `named`.
     pub(crate) fn number(
         classes: [u8; DscpTable::DSCPS],
         in_use: &[BTreeSet<u8>; 8],
@@ -47,15 +51,15 @@ impl TrafficDscps {
         }
     }
 
-    /// Returns the code point of a flow of this class of a workload.
+    /// Returns the DSCP number of the packets of a workload in this class.
     pub fn code_point(&self, traffic: u16, class: u8) -> u8 {
         let named = self.named.get(usize::from(traffic)).copied().flatten();
         named.unwrap_or(self.defaults[usize::from(class)])
     }
 }
 
-/// Returns the DSCP of packets of a class whose workload names none: the class selector, or else the lowest DSCP of the
-/// class. Returns `None` if the class has no DSCP.
+/// Returns the DSCP of packets whose workload sets no `dscp`: the class selector, if it has this class, or the lowest
+/// DSCP of the class. Returns `None` if the class has no DSCP.
 pub(crate) fn default_dscp(classes: &[u8; DscpTable::DSCPS], class: u8) -> Option<u8> {
     let has = |dscp: &u8| classes[usize::from(*dscp)] == class;
     Some(class << 3).filter(has).or_else(|| (0..DscpTable::DSCPS as u8).find(has))

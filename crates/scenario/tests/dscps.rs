@@ -112,7 +112,7 @@ fn fifth_dscp_of_a_class_is_refused() {
     for (last, field) in [("dscp = 27", "dscp"), ("class = 3", "class")] {
         let said = refused(&star(&format!("{named}{}", workload("fifth", last))), &[]);
         let dscp = if field == "dscp" { 27 } else { 24 };
-        let found = format!("found DSCP {dscp} of class 3, beside 25, 26, 30, 31");
+        let found = format!("found DSCP {dscp} of class 3, beside DSCPs 25, 26, 30, 31");
         let rule = "expected at most 4 DSCPs of one class in a scenario";
         assert!(said.ends_with(&format!("traffic.fifth.{field}: {found}; {rule}")), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
@@ -125,7 +125,7 @@ fn class_that_no_dscp_has_is_refused() {
         let lines: Vec<String> = (class * 8..class * 8 + 8).map(|dscp| format!("{dscp} = 0\n")).collect();
         format!("[dscp_to_class]\n{}", lines.concat())
     };
-    let found = |class: u8| format!("found packets of class {class}, which no DSCP has in `dscp_to_class`");
+    let found = |class: u8| format!("found packets of class {class}, to which `dscp_to_class` maps no DSCP");
     let said = refused(&star(&format!("class = 3\n{}", unmapped(3))), &[]);
     let rule = "expected a class with a DSCP: 0, 1, 2, 4, 5, 6, 7";
     assert!(said.ends_with(&format!("traffic.burst.class: {}; {rule}", found(3))), "{said}");
@@ -165,6 +165,6 @@ fn dscp_of_trimmable_and_other_data_is_noted() {
         all.into_iter().filter(|note| note.contains("DSCP")).collect()
     };
     let [note] = &notes(26, "any")[..] else { panic!("one note") };
-    assert!(note.contains("packets with DSCP 26 are RoCE data, which is not trimmable"), "{note}");
+    assert!(note.contains("DSCP 26 marks RoCE data, which is not trimmable"), "{note}");
     assert_eq!((notes(27, "any").len(), notes(26, "cpa").len()), (0, 0));
 }

@@ -387,8 +387,8 @@ fn options_of_trim_that_do_nothing_where_they_stand_are_told() {
             ", header_class = 0",
             "",
             Some(
-                "switch.overflow.header_class = 0: packets of class 0 are sent as data too, and use the buffer space \
-                 that is reserved for headers. Choose another class",
+                "switch.overflow.header_class = 0: data also has class 0, and uses the buffer space that is reserved \
+                 for headers. Choose another class",
             ),
         ),
         (", header_class = 6", "", None),

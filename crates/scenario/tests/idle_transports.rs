@@ -233,7 +233,7 @@ fn packs_without_switches_that_cut_and_cuts_for_hosts_without_pack_are_told() {
     let starts = |notes: Vec<String>, with: &str| notes.len() == 1 && notes[0].starts_with(with);
     let found = with("{ kind = \"tail_drop\" }", true);
     assert!(starts(found.clone(), "transport.pack: receivers send no PACKs, because no switch cuts packets"));
-    assert!(found[0].contains("Loss detection changes all the same"), "{found:?}");
+    assert!(found[0].contains("Yet `pack` changes how losses are detected"), "{found:?}");
     assert!(found[0].contains("pack_dupack_threshold") && found[0].contains("limited_transmit"), "{found:?}");
     let rack = notes("[transport]\nkind = \"linux\"\npack = true\n").concat();
     assert!(

@@ -85,7 +85,7 @@ fn a_whole_connection_comes_back_where_places_have_addresses() {
     assert!(segments > 2000 && blocks > 20 && syns == 0, "{segments} {blocks} {syns}");
 }
 
-/// Test that class and code point come back from the DSCP of a frame, also from the second DSCP of a class.
+/// Test that class and DSCP number are restored from the DSCP of a frame, also for the second DSCP of a class.
 #[test]
 fn a_whole_connection_with_a_named_dscp_comes_back() {
     let other = "[[traffic]]\nname = \"other\"\nkind = \"permutation\"\nsize = \"2KB\"\ndscp = 10\n";

@@ -40,7 +40,7 @@ pub struct IpHeader {
     pub source: [u8; 4],
     /// IPv4 address of the destination.
     pub destination: [u8; 4],
-    /// Differentiated services codepoint and ECN (RFC 2474 §3, RFC 3168 §5), as one byte.
+    /// DSCP and ECN as one byte (RFC 2474 §3, RFC 3168 §5).
     pub tos: u8,
     /// Identification of the IPv4 packet.
     pub identification: u16,

@@ -97,7 +97,7 @@ impl Trim {
     ///
     /// # Errors
     /// Returns an error, and leaves the frame unchanged, in these cases: it is not longer, not complete, has another
-    /// codepoint, or would lose bytes of IPv4's header.
+    /// DSCP, or would lose bytes of IPv4's header.
     pub fn apply(&self, frame: &mut [u8]) -> Result<usize, CutError> {
         let datagram = Datagram::read(frame)?;
         let end = datagram.end_if_complete(frame)?;

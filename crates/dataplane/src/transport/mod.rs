@@ -82,7 +82,7 @@ pub struct FlowInfo {
     pub bytes: u64,
     /// Priority class of the flow's data and ACKs, 0 to 7.
     pub class: u8,
-    /// Number of the DSCP of the flow's data and ACKs among those of the class, 0 to 3.
+    /// DSCP number of the flow's data and ACKs, 0 to 3.
     pub code_point: u8,
     /// Index of the assignment of transports to hosts, in [`TransportTable`], that this flow follows.
     pub row: u8,
@@ -92,7 +92,7 @@ pub struct FlowInfo {
 pub(crate) const ENDLESS_BYTES: u64 = u64::MAX >> 1;
 
 impl FlowInfo {
-    /// Returns the `tos` of the flow's data and ACKs, with class and code point alone.
+    /// Returns the `tos` of the flow's data and ACKs, with class and DSCP number alone.
     #[inline]
     pub(crate) fn tos(&self) -> u8 {
         Head::tos_of(self.class, self.code_point)

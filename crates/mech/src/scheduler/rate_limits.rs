@@ -1,16 +1,17 @@
 //! Maximum rates of classes, which a scheduler declares and its port enforces (shaping).
 //!
-//! Each limited class has a token bucket of `burst` bytes, filled at the rate of the class (RFC 3290 §5.1.3, in the form
-//! of a single token bucket). Bytes are those on the wire, with preamble and gap. A class may send while it has tokens,
-//! and its last frame may take more than are left. So the bytes sent before a frame begins, in any time that ends there,
-//! are at most those of the rate and one burst. Congestion messages are neither limited nor counted.
+//! Each limited class has a token bucket (RFC 3290 §5.1.3) of `burst` bytes, which fills at the maximum rate of the
+//! class. A frame takes as many tokens as it has bytes on the wire, with preamble and gap. A class may begin a frame
+//! while its bucket has any token, even if the frame takes more. The class then waits until it has tokens again. So in
+//! any interval of length t, a class sends at most the rate times t, plus one burst, plus its last frame. Congestion
+//! messages are neither limited nor counted.
 
 use crate::params;
 use crate::params::{ParamKind, Values};
 use crate::{CheckContext, ClassSet, Report};
 use units::{Bytes, Rate};
 
-/// Size of a token bucket if the scenario sets none: one Ethernet frame of the largest standard size.
+/// Default size of a token bucket: the largest standard Ethernet frame.
 const DEFAULT_BURST: u64 = 1518;
 
 /// Maximum rates of the classes of a port, and the size of their token buckets.
@@ -21,18 +22,18 @@ pub struct RateLimits {
 }
 
 params! {
-    /// Parameter values of rate limits, which several schedulers have.
+    /// Parameter values of rate limits, which several schedulers share.
     pub(super) struct Params {
         max_rate: Option<Vec<Option<Rate>>> = {
-            doc: "Maximum rates of classes 0, 1, 2 and so on, including preamble and gap. Classes left out, or with \
-                  the word `off`, have none.",
+            doc: "Maximum rates of classes 0, 1, 2 and so on, including preamble and gap. `off`: no maximum rate, as \
+                  for classes beyond the end of the list.",
             kind: ParamKind::RatesOrOff,
             default: Some(""),
         },
         burst: Option<Bytes> = {
-            doc: "Size of the token bucket of each class with a maximum rate, in bytes on the wire. After a time \
-                  without frames, a class may exceed its rate by so much, and by the rest of a frame that has begun. \
-                  The default is 1518 B.",
+            doc: "Size of the token bucket of each class with a maximum rate, in bytes on the wire. After an idle \
+                  time, a class may exceed its rate by this number of bytes, and by the rest of its last frame. The \
+                  default is 1518 B.",
             kind: ParamKind::Size { min: 0 },
             default: Some(""),
         },
@@ -58,7 +59,7 @@ impl RateLimits {
     pub fn classes(&self) -> ClassSet {
         (0..8).filter(|class| self.rate(*class).is_some()).map(ClassSet::single).fold(ClassSet::NONE, ClassSet::union)
     }
-    /// Reports more rates than the eight classes, and a burst without a maximum rate.
+    /// Reports a list of more than eight rates, and a burst without a maximum rate.
     pub(super) fn check(limits: Option<&RateLimits>, beside: &CheckContext, report: &mut Report) {
         match limits {
             Some(limits) if limits.rates.len() > 8 => {

@@ -1,4 +1,4 @@
-//! Traffic classes of DSCPs (`dscp_to_class`), and the DSCPs of workloads (`dscp`).
+//! Loader of the keys `dscp_to_class` (traffic class of each DSCP) and `dscp` (DSCP of a workload).
 
 use super::checks::locate_switch_setting;
 use super::fields::Faults;
@@ -10,7 +10,7 @@ use mech::DscpTable;
 use mech::params::{Value, Values};
 use std::collections::BTreeSet;
 
-/// Class of CNPs.
+/// Traffic class of congestion notification packets (CNPs).
 const CNP_CLASS: u8 = 7;
 const TABLE_KEY: &str = "dscp_to_class";
 
@@ -26,7 +26,8 @@ pub(super) fn read_classes(top: &Values) -> DscpClasses {
     all
 }
 
-/// Sets the class of a workload that names its DSCP. `item` is the workload in the document.
+/// Sets the class of a workload with the key `dscp`, and reports a `class` that differs. `item` is the workload in the
+/// document.
 pub(super) fn set_class(item: &Node, made: &mut Choice, classes: &DscpClasses, faults: &mut Faults) {
     if !made.values.has("dscp") {
         return;
@@ -42,19 +43,19 @@ pub(super) fn set_class(item: &Node, made: &mut Choice, classes: &DscpClasses, f
     made.values.0.insert("class".into(), Value::Count(class.into()));
 }
 
-/// Collector of the DSCPs that a scenario uses, by class.
+/// DSCPs that a scenario uses, collected by class.
 struct DscpUse<'a> {
     classes: &'a DscpClasses,
     in_use: [BTreeSet<u8>; 8],
 }
 
 impl DscpUse<'_> {
-    /// Adds a DSCP of a workload.
+    /// Adds a DSCP of a workload, or reports a fault if its class has too many already.
     fn add(&mut self, dscp: u8, at: &Location, faults: &mut Faults) {
         let class = usize::from(self.classes[usize::from(dscp)]);
         let all = &mut self.in_use[class];
         if all.len() == DscpTable::PER_CLASS && !all.contains(&dscp) {
-            let found = format!("DSCP {dscp} of class {class}, beside {}", list(all.iter()));
+            let found = format!("DSCP {dscp} of class {class}, beside DSCPs {}", list(all.iter()));
             let rule = format!("at most {} DSCPs of one class in a scenario", DscpTable::PER_CLASS);
             faults.add_fault(at, format_fault(found, rule));
             return;
@@ -62,11 +63,11 @@ impl DscpUse<'_> {
         all.insert(dscp);
     }
 
-    /// Returns the default DSCP of a class, or adds a fault if the class has none.
+    /// Returns the default DSCP of a class, or reports a fault if no DSCP has this class.
     fn default_dscp(&self, class: u8, at: &Location, faults: &mut Faults) -> Option<u8> {
         let dscp = default_dscp(self.classes, class);
         if dscp.is_none() {
-            let found = format!("packets of class {class}, which no DSCP has in `{TABLE_KEY}`");
+            let found = format!("packets of class {class}, to which `{TABLE_KEY}` maps no DSCP");
             let known: BTreeSet<&u8> = self.classes.iter().collect();
             faults.add_fault(at, format_fault(found, format!("a class with a DSCP: {}", list(known.into_iter()))));
         }
@@ -78,7 +79,7 @@ fn list<'a>(numbers: impl Iterator<Item = &'a u8>) -> String {
     numbers.map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the DSCPs of a scenario. `document` is the variant.
+/// Returns the DSCPs of the packets of a scenario. `document` is the parsed variant.
 pub(super) fn assign_dscps(
     document: &Node,
     scenario: &Scenario,
@@ -107,7 +108,7 @@ pub(super) fn assign_dscps(
     let of_cut = cut.map(|class| (class, locate_switch_setting(document, "overflow.header_class")));
     let of_cnps = scenario.host.reaction.slot.sends_notices().then(|| (CNP_CLASS, document.locate("host.reaction")));
     for (class, at) in of_cut.chain(of_cnps) {
-        // Packets that get another class on their way have the first code point of that class.
+        // Cut headers and CNPs have DSCP number 0 of their class, so the class needs at least one DSCP.
         if found.in_use[usize::from(class)].is_empty() {
             found.in_use[usize::from(class)].extend(found.default_dscp(class, &at, faults));
         }

@@ -116,7 +116,7 @@ fn class_and_code_point_are_restored_from_named_dscps() {
             refused += 1;
             return;
         }
-        // A code point without a DSCP stands for the first one.
+        // A DSCP number without a DSCP of its own stands for number 0.
         let first = pkt.head.tos & !(0b11 << 3);
         if table.ipv4_tos(first) == ip {
             pkt.head.tos = first;

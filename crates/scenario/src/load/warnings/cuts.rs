@@ -1,4 +1,4 @@
-//! Warnings about switches that trim no packets, and about trimming that no sender is notified of.
+//! Warnings about switches that can cut no packet, and about cuts that receivers do not report to senders.
 
 use super::{Node, WarningContext};
 use crate::model::SwitchConfig;
@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 const OVERFLOW_KEY: &str = "switch.overflow";
 
-/// Returns the warning that switches trim nothing, since all senders whose data they could trim forbid it.
+/// Returns the warning that switches cut nothing, because senders forbid it for all data that could be cut.
 fn describe_forbidden_cuts(whose: &str) -> String {
     format!(
-        "{OVERFLOW_KEY} cuts nothing: {whose}. RoCE data is not trimmable, because go-back-N cannot use a header. \
-         Switches drop these packets instead. Use a transport with `pack = true`"
+        "{OVERFLOW_KEY} cuts nothing: {whose}. RoCE data is not trimmable, because go-back-N cannot use a header \
+         without payload. Switches drop these packets instead. Use a transport with `pack = true`"
     )
 }
 
@@ -33,8 +33,8 @@ impl WarningContext<'_> {
         self.scenario.transport_table().is_some_and(|stacks| stacks.any_config(TcpConfig::supports_packs))
     }
 
-    /// Warning about hosts that accept PACKs (ACKs for trimmed packets) if no switch trims. They get no PACK, but
-    /// detect losses in another way than without it.
+    /// Returns the warning about hosts with PACK (ACKs that report cut packets) if no switch cuts packets. They get no
+    /// PACK, but detect losses by other rules than hosts without it.
     fn warn_loss_detection(&self) -> Option<String> {
         let stacks = self.scenario.transport_table()?;
         let is_by_count = stacks.any_config(|tcp| tcp.supports_packs() && !tcp.detects_losses_by_time());
@@ -50,8 +50,8 @@ impl WarningContext<'_> {
             (true, true) => format!("{of_count}; with recovery = \"rack\" {of_time}"),
         };
         Some(format!(
-            "transport.pack: receivers send no PACKs, because no switch cuts packets. Loss detection changes all the \
-             same: {changed}. Set switch.overflow = \"trim\", or pack = false"
+            "transport.pack: receivers send no PACKs, because no switch cuts packets. Yet `pack` changes how losses \
+             are detected: {changed}. Set switch.overflow = \"trim\", or pack = false"
         ))
     }
 
@@ -60,7 +60,7 @@ impl WarningContext<'_> {
         self.document.get("switch")?.get("overflow")?.get(key)
     }
 
-    /// Warning if switches trim no packet, or if hosts do not learn of trimmed packets.
+    /// Returns the warning that switches cut no packet, or that receivers do not report cut packets.
     fn warn_ineffective_cuts(&self, cutting: &[&SwitchConfig]) -> Option<String> {
         let longest = self.scenario.largest_frame();
         let stays = cutting.iter().map(|switch| switch.overflow.slot.peek().cut_effect().min_size).min()?;
@@ -104,8 +104,9 @@ impl WarningContext<'_> {
         }
     }
 
-    /// Warning about a DSCP of data that switches may trim and of data that they must not, if the scenario names
-    /// DSCPs. Without named DSCPs, the lowest bit of the DSCP distinguishes the two.
+    /// Returns the warning about a DSCP that trimmable data and other data share, if the scenario sets DSCPs.
+    ///
+    /// Otherwise the lowest bit of the DSCP distinguishes the two.
     fn warn_shared_dscp(&self) -> Option<String> {
         let dscps = &self.scenario.dscps;
         let word = self.overflow_setting("trimmable").map(Node::format_value);
@@ -126,8 +127,8 @@ impl WarningContext<'_> {
         }
         let (shared, _) = found.iter().find(|(dscp, allows)| *allows && found.contains(&(*dscp, false)))?;
         Some(format!(
-            "{OVERFLOW_KEY}: packets with DSCP {shared} are RoCE data, which is not trimmable, and other data, which \
-             is. Real switches select trimmable packets by their DSCP. Give RoCE data a `dscp` of its own"
+            "{OVERFLOW_KEY}: DSCP {shared} marks RoCE data, which is not trimmable, and also trimmable data. Real \
+             switches select trimmable packets by their DSCP. Give RoCE data a `dscp` of its own"
         ))
     }
 
@@ -146,13 +147,13 @@ impl WarningContext<'_> {
         trimmable.fold(ClassSet::NONE, |set, (_, traffic)| set.union(traffic.classes()))
     }
 
-    /// Warning about a class for trimmed headers that data also uses, or that the scheduler does not serve separately.
+    /// Returns the warning about a class of cut headers that data also uses, or that has no priority.
     fn warn_header_class(&self, cutting: &[&SwitchConfig]) -> Option<String> {
         let class = cutting.iter().find_map(|switch| switch.overflow.slot.peek().cut_effect().class)?;
         if self.traffic_classes().has(class) {
             return Some(format!(
-                "{OVERFLOW_KEY}.header_class = {class}: packets of class {class} are sent as data too, and use the \
-                 buffer space that is reserved for headers. Choose another class"
+                "{OVERFLOW_KEY}.header_class = {class}: data also has class {class}, and uses the buffer space that \
+                 is reserved for headers. Choose another class"
             ));
         }
         let mut ports = cutting.iter().flat_map(|switch| &switch.ports).map(|port| &port.scheduler.slot);
@@ -165,7 +166,7 @@ impl WarningContext<'_> {
         })
     }
 
-    /// Warning about an ECN setting for trimmed packets if no packet is ECN-capable.
+    /// Returns the warning about an ECN setting for cut packets if no packet is ECN-capable.
     fn warn_codepoint(&self) -> Option<String> {
         let asked = self.overflow_setting("ecn").filter(|word| word.format_value() != "\"keep\"")?;
         let capable =
