@@ -2,9 +2,9 @@
 //!
 //! Each limited class has a token bucket (RFC 3290 §5.1.3) of `burst` bytes, which fills at the maximum rate of the
 //! class. A frame takes as many tokens as it has bytes on the wire, with preamble and gap. A class may begin a frame
-//! while its bucket has any token, even if the frame takes more. The class then waits until it has tokens again. So in
-//! any interval of length t, a class sends at most the rate times t, plus one burst, plus its last frame. Congestion
-//! messages are neither limited nor counted.
+//! if its number of tokens is not negative, even if the frame takes more tokens than are left. So in any interval of
+//! length t, a class sends at most the rate times t, plus one burst, plus its last frame. Congestion messages are neither
+//! limited nor counted.
 
 use crate::params;
 use crate::params::{ParamKind, Values};
