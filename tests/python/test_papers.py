@@ -305,7 +305,7 @@ def test_an_open_parameter_is_changed_alone(paper: Paper, tmp_path: Path) -> Non
         "measured": 0.0, "ci95": None, "seeds": 1, "verdict": "fails", "note": "", "changes": True,
     }  # fmt: skip
     assert "<code>y</code>: another y" in Path("out/papers/small/page.html").read_text()
-    assert "The runs are `y` (another y)." in Path("out/papers/small/README.md").read_text()
+    assert "it changes. `y`: another y.\n" in Path("out/papers/small/README.md").read_text()
     page = Path("out/papers/small/page.html").read_text()
     assert '<td class="holds">✓ 2</td><td class="fails changes">✗ 0</td>' in page
     assert paper().status == 0 and not Path("out/papers/small/what_if.json.gz").exists()

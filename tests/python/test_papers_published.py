@@ -147,7 +147,7 @@ def test_the_page_needs_nothing_from_elsewhere(paper: Paper) -> None:
     assert "![Flows](images/fig1.png)" in readme
     assert str(os.getcwd()) not in page + readme
     # Rows without a run are reported at the top, and at their figure.
-    assert "; not run: 1.\n" in readme
+    assert " Not run: 1.\n" in readme
     assert "4 rows count: 4 reproduced; 1 row has no run" in page
     assert "1 of 1 rows that count are reproduced; 1 row has no run" in page
     assert "2 of 2 rows that count are reproduced.<" in page

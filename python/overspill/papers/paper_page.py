@@ -21,18 +21,18 @@ from overspill.results.line_labels import LABEL_MEANINGS
 IMAGES_FOLDER = "images"  # folder of the figures on the page
 MAX_ASSUMPTIONS = 10
 COUNTED_AS = {
-    row_counting.COUNTED: "rows that count",
-    row_counting.DERIVED: "derived from the paper by arithmetic or a model, which decide claims",
+    row_counting.COUNTED: "Rows that count",
+    row_counting.DERIVED: "Derived from the paper by arithmetic or a model (these decide claims)",
     row_counting.REPEATED: (
-        "repeats of another row with other traffic, sizes, or order of simultaneous arrivals"
+        "Repeats of another row with other traffic, sizes, or order of simultaneous arrivals"
     ),
     row_counting.REVISED: (
-        "added after a first run, or with another measure or tolerance since then, which count only if "
-        "they were not reproduced and are not now"
+        "Added after a first run, or with another measure or tolerance since then (counted only if "
+        "reproduced neither before nor now)"
     ),
-    row_counting.ANECDOTAL: "with a wide tolerance, which count only if they are not reproduced",
-    row_counting.UNPUBLISHED: "inputs of the runs, or calibrated",
-    row_counting.NOT_RUN: "not run",
+    row_counting.ANECDOTAL: "With a wide tolerance (counted only if not reproduced)",
+    row_counting.UNPUBLISHED: "Inputs of the runs, or calibrated",
+    row_counting.NOT_RUN: "Not run",
 }
 
 
@@ -77,11 +77,11 @@ def describe_sensitivity_runs(changed: Mapping[str, Any] | None) -> list[str]:
     """Returns a paragraph with the name and the title of each sensitivity run; nothing without any."""
     if changed is None:
         return []
-    told = "; ".join(f"`{one['name']}` ({escape_markdown(one['title'])})" for one in changed["settings"])
+    runs = " ".join(f"`{one['name']}`: {escape_markdown(one['title'])}." for one in changed["settings"])
     return [
         "Each sensitivity run changes one parameter that the paper leaves open. Its name is in parentheses "
-        "after the assumption that it changes, and below each verdict that it changes. The runs are "
-        f"{told}.",
+        "after the assumption that it changes, and below each verdict that it changes. "
+        f"{runs}",
         "",
     ]
 
@@ -134,7 +134,7 @@ def describe_totals(found: Sequence[DecidedClaim]) -> str:
 def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
     """Returns Markdown lines with the command of the paper, and links to all rows."""
     counted = Counter(row["counts"] for row in document["rows"])
-    kinds = "; ".join(f"{COUNTED_AS[one]}: {counted[one]}" for one in COUNT_CLASSES if counted[one])
+    kinds = " ".join(f"{COUNTED_AS[one]}: {counted[one]}." for one in COUNT_CLASSES if counted[one])
     rows = len(document["rows"])
     here = " ".join(["overspill paper", paper.name, *paper.folder_arguments])
     return [
@@ -148,7 +148,7 @@ def describe_commands(paper: Paper, document: Mapping[str, Any]) -> list[str]:
         f"This page was made with Overspill {document['overspill']}; `rows.toml` has the SHA-256 "
         f"`{document['tolerances']}`.",
         "",
-        f"{f'All {rows} rows are' if rows > 1 else 'The row is'} in [rows.json](rows.json): {kinds}."
+        f"{f'All {rows} rows are' if rows > 1 else 'The row is'} in [rows.json](rows.json). {kinds}"
         + (" [Revisions](history.md) after a first run." if has_history(paper, document["rows"]) else ""),
     ]
 

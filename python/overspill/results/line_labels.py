@@ -28,7 +28,7 @@ LABEL_MEANINGS = {
     ),
     "NOT STEADY": (
         "The second half of the measurement window differs from the first: queues or slowdowns still grow or "
-        "shrink, and means depend on the length of the run."
+        "shrink. Means then depend on the length of the run."
     ),
     "STARVED FLOWS": (
         "Flows that got almost nothing while their peers of the same workload, size, path and start did "
