@@ -148,3 +148,19 @@ def test_both_renderers_draw_the_line_and_the_text_and_the_caption_says_what_it_
 @pytest.mark.parametrize("value, text", [(0.0, "0"), (1 / 3, "0.333"), (999.4, "999"), (12345.6, "12,346")])
 def test_means_of_counts_have_three_digits(value: float, text: str) -> None:
     assert network_changes.format_mean(value) == text
+
+
+def test_the_card_names_the_values_of_a_host_that_pauses() -> None:
+    storm = {"kind": "pause_storm", "at": "1ms", "host": "h3", "until": "2ms", "classes": [3, 4]}
+    slow = {
+        "kind": "slow_receiver",
+        "at": "5ms",
+        "host": "h0",
+        "rate": "2Gbps",
+        "xoff": "256KB",
+        "xon": "128KB",
+    }
+    text = dict(settings_card.variant_settings({"event": [storm, slow]}))["events"]
+    assert text == (
+        "1ms h3 pause storm until 2ms classes 3, 4; 5ms h0 slow receiver 2Gbps xoff 256KB xon 128KB"
+    )

@@ -24,6 +24,7 @@ mod totals;
 mod transfers;
 mod watchdog;
 
+pub(crate) use alarm::Alarm;
 pub use link_failure::DeadPortPolicy;
 pub use pause_state::{ReceivedPauses, SentPauses};
 pub use pausing::PauseSetup;

@@ -61,4 +61,10 @@ impl PacketTally {
         self.bytes += u64::from(pkt.head.size);
         self.payload += pkt.payload_bytes();
     }
+    /// Removes a packet that was counted.
+    pub(crate) fn remove(&mut self, pkt: &Pkt) {
+        self.packets -= 1;
+        self.bytes -= u64::from(pkt.head.size);
+        self.payload -= pkt.payload_bytes();
+    }
 }

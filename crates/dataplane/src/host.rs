@@ -15,6 +15,8 @@ use mech::overflow::DropReason;
 use mech::{Ecn, Flags, FlowId, HostId, PacketKind, PortId, Stream, StreamPurpose};
 use nic_pull::PullState;
 use notice_log::NoticeLog;
+use pausing::PausingHost;
+pub use pausing::{HostPauses, PauseCause, PausePeriod};
 use std::collections::BTreeMap;
 use timers::HostTimer;
 pub use timers::{FLOW_START, MESSAGE_START};
@@ -26,7 +28,9 @@ mod emission;
 mod link_failure;
 mod nic_pull;
 mod notice_log;
+mod pausing;
 mod reaction_point;
+mod receive_buffer;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -45,6 +49,8 @@ pub struct HostSetup {
     pub order: NicOrder,
     /// Reaction point, which changes the rates of flows after congestion messages; it needs a queue for each flow.
     pub reaction: ReactionSlot,
+    /// Periods in which the host pauses the far end of its link; `None` if there are none.
+    pub pauses: Option<HostPauses>,
 }
 
 /// Context of one step of a host: its instant, and the tables and outputs that the step uses.
@@ -91,6 +97,8 @@ pub struct Host {
     bounced: BTreeMap<FlowId, BounceState>,
     /// Log of the congestion messages that this host has received, by flow.
     notice_log: NoticeLog,
+    /// State of a host that pauses the far end of its link at times; `None` for all other hosts.
+    pausing: Option<Box<PausingHost>>,
     received: PacketTally,
     originated: PacketTally,
     consumed: PacketTally,
@@ -136,6 +144,7 @@ impl Host {
             metrics: BTreeMap::new(),
             bounced: BTreeMap::new(),
             notice_log: NoticeLog::default(),
+            pausing: setup.pauses.map(|pauses| Box::new(PausingHost::new(pauses))),
             received: PacketTally::default(),
             originated: PacketTally::default(),
             consumed: PacketTally::default(),
@@ -217,7 +226,17 @@ impl Host {
         }
         if pkt.head.dst != self.id {
             self.on_foreign_frame(pkt, step);
-        } else if self.up.is_instant() {
+        } else if self.pausing.is_some() {
+            self.receive_while_pausing(pkt, step);
+        } else {
+            self.pass_up(pkt, step);
+        }
+    }
+
+    /// Passes a received frame up the stack.
+    #[inline]
+    fn pass_up<O: Out>(&mut self, pkt: &Pkt, step: &mut HostStep<O>) {
+        if self.up.is_instant() {
             self.deliver(pkt, step);
         } else if let Some(at) = self.up.push(step.now, *pkt, &mut self.stack_rng) {
             step.out.set_timer(HostTimer::StackUp.index(), at);
@@ -263,6 +282,9 @@ impl Host {
             Some(HostTimer::Announced) => self.on_announced(step),
             Some(HostTimer::Limiter) => self.on_limiter_timer(step.now),
             Some(HostTimer::Reaction) => self.on_reaction_timer(step),
+            Some(HostTimer::PausePeriod) => self.on_pause_period_timer(step),
+            Some(HostTimer::Drain) => self.on_drain_timer(step),
+            Some(HostTimer::PauseRefresh) => self.on_pause_refresh_timer(step),
             Some(HostTimer::Raw(i)) => self.emit_raw(i, step),
             Some(HostTimer::Sender(slot)) => self.on_sender_timer(slot, step),
             Some(HostTimer::Receiver(slot)) => self.on_receiver_timer(slot, step),

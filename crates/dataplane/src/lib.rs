@@ -38,7 +38,7 @@ pub use broken_rule::BrokenRule;
 pub use control::PauseFrame;
 pub use ext::{ExtensionSlab, MAX_BLOCKS, PacketExtension, SynOptions, Timestamps};
 pub use flows::{FlowTable, Message, NewFlow};
-pub use host::{FLOW_START, Host, HostSetup, HostStep, MESSAGE_START};
+pub use host::{FLOW_START, Host, HostPauses, HostSetup, HostStep, MESSAGE_START, PauseCause, PausePeriod};
 pub use inputs::{InputSetup, StagesSetup, StuckBytes};
 pub use lossless_violation::{LosslessGroup, LosslessViolation, OversizedFrame};
 pub use observer::{Departure, DequeuedFrame, EnqueuedFrame, EventLocation, ObservedEvents, Observer};

@@ -1,10 +1,17 @@
-//! Changes of the network during a run: links that go down and come back, other rates and delays, loss and corruption.
+//! Changes of the network during a run: links that go down and come back, other rates and delays, loss and corruption,
+//! and hosts that pause the network.
 
+use crate::fault::Fault;
 use crate::topology::Topology;
 use mech::params::{Param, ParamKind, Spec, Values};
 use std::collections::BTreeMap;
 use std::fmt;
 use units::{Dur, Rate, Time};
+
+mod host_pauses;
+
+pub use host_pauses::HostPause;
+pub(crate) use host_pauses::find_overlaps;
 
 /// Parameters that every kind of event has.
 pub const EVENT: Spec = Spec {
@@ -12,24 +19,28 @@ pub const EVENT: Spec = Spec {
     kind: "",
     doc: "Change of the network during the run, with the keys of every kind.",
     cite: "",
-    params: &[
-        Param {
-            name: "at",
-            doc: "Instant of the change, before the end of the run.",
-            kind: ParamKind::Time { min: 0 },
-            default: None,
-        },
-        Param {
-            name: "link",
-            doc: "Link that changes: a host for its only link, or `a:b` for both directions between two nodes. `a:b:n` is \
-                  the n-th of several links, from 0. `a>b` and `a>b:n` are the direction from `a` only.",
-            kind: ParamKind::Text,
-            default: None,
-        },
-    ],
+    params: &[Param {
+        name: "at",
+        doc: "Instant of the change, before the end of the run.",
+        kind: ParamKind::Time { min: 0 },
+        default: None,
+    }],
 };
 
-const PROBABILITY: ParamKind = ParamKind::Number { min: 0.0, max: 1.0, below_max: false };
+const LINK: Param = Param {
+    name: "link",
+    doc: "Link that changes: a host for its only link, or `a:b` for both directions between two nodes. `a:b:n` is the \
+          n-th of several links, from 0. `a>b` and `a>b:n` are the direction from `a` only.",
+    kind: ParamKind::Text,
+    default: None,
+};
+
+const PROBABILITY: Param = Param {
+    name: "probability",
+    doc: "Probability for each frame; 0 ends the effect.",
+    kind: ParamKind::Number { min: 0.0, max: 1.0, below_max: false },
+    default: None,
+};
 
 macro_rules! event {
     ($name:ident, $kind:literal, $doc:literal, $params:expr) => {
@@ -42,53 +53,47 @@ event!(
     "link_down",
     "Takes a link down. Frames on the link are lost, and so are later frames until the link is back. After \
      `reroute_delay` no route uses the link, in either direction.",
-    &[]
+    &[LINK]
 );
-event!(LINK_UP, "link_up", "Brings a link back; after `reroute_delay` routes use it again.", &[]);
+event!(LINK_UP, "link_up", "Brings a link back; after `reroute_delay` routes use it again.", &[LINK]);
 event!(
     RATE,
     "rate",
     "Changes the rate of a link, for frames whose transmission begins from then on.",
-    &[Param { name: "rate", doc: "New rate of the link.", kind: ParamKind::Rate, default: None }]
+    &[LINK, Param { name: "rate", doc: "New rate of the link.", kind: ParamKind::Rate, default: None }]
 );
 event!(
     DELAY,
     "delay",
     "Changes the propagation delay of a link, for frames whose last bit leaves from then on. Frames do not overtake \
      each other.",
-    &[Param {
-        name: "delay",
-        doc: "New propagation delay of the link.",
-        kind: ParamKind::Time { min: 1 },
-        default: None
-    }]
+    &[
+        LINK,
+        Param {
+            name: "delay",
+            doc: "New propagation delay of the link.",
+            kind: ParamKind::Time { min: 1 },
+            default: None
+        }
+    ]
 );
 event!(
     LOSS,
     "loss",
     "Drops frames at random at the end of a link from then on, except PAUSE and PFC frames.",
-    &[Param {
-        name: "probability",
-        doc: "Probability for each frame; 0 ends the effect.",
-        kind: PROBABILITY,
-        default: None
-    }]
+    &[LINK, PROBABILITY]
 );
 event!(
     CORRUPTION,
     "corruption",
     "Corrupts frames at random on a link from then on, except PAUSE and PFC frames. Corrupted frames are dropped at \
      the end of the link.",
-    &[Param {
-        name: "probability",
-        doc: "Probability for each frame; 0 ends the effect.",
-        kind: PROBABILITY,
-        default: None
-    }]
+    &[LINK, PROBABILITY]
 );
 
 /// Kinds of `[[event]]`.
-pub const SPECS: &[&Spec] = &[&LINK_DOWN, &LINK_UP, &RATE, &DELAY, &LOSS, &CORRUPTION];
+pub const SPECS: &[&Spec] =
+    &[&LINK_DOWN, &LINK_UP, &RATE, &DELAY, &LOSS, &CORRUPTION, &host_pauses::PAUSE_STORM, &host_pauses::SLOW_RECEIVER];
 
 /// Sending end of one direction of a link: a node, and its port.
 pub type SendingPort = (u32, u16);
@@ -111,6 +116,16 @@ pub enum LinkChange {
 }
 
 impl LinkChange {
+    /// Returns a number for the property of a link that this change affects. Link down and link up have the same number.
+    fn quantity_number(self) -> u8 {
+        match self {
+            LinkChange::Down | LinkChange::Up => 0,
+            LinkChange::Rate(_) => 1,
+            LinkChange::Delay(_) => 2,
+            LinkChange::Loss(_) => 3,
+            LinkChange::Corruption(_) => 4,
+        }
+    }
     /// Returns true if frames may be lost because of this change.
     pub const fn may_lose_frames(&self) -> bool {
         matches!(self, LinkChange::Down | LinkChange::Loss(_) | LinkChange::Corruption(_))
@@ -130,46 +145,80 @@ impl fmt::Display for LinkChange {
     }
 }
 
-/// Event of the network: a change of a link at an instant.
+/// Change that an event makes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Change of a link, in the directions with these sending ends.
+    Link(LinkChange, Vec<SendingPort>),
+    /// Pause of the network by a host.
+    Host(HostPause),
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Change::Link(change, _) => write!(f, "{change}"),
+            Change::Host(pause) => write!(f, "{pause}"),
+        }
+    }
+}
+
+/// Event of the network: a change of a link or of a host at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Instant of the change.
     pub at: Time,
-    /// Name of the link in the file.
-    pub link: String,
-    /// Sending ends of the directions that change.
-    pub senders: Vec<SendingPort>,
-    /// Change of the link in these directions.
-    pub change: LinkChange,
+    /// Name of the link or host in the file.
+    pub target: String,
+    /// Change of the link or host.
+    pub change: Change,
 }
 
 impl Event {
     /// Makes an event from validated parameters.
     ///
     /// # Errors
-    /// Returns the expected form if the name of the link is wrong.
-    pub(crate) fn new(kind: &str, values: &Values, net: &Topology) -> Result<Event, String> {
+    /// Returns the fault of a name or value that the network or another value does not allow.
+    pub(crate) fn new(kind: &str, values: &Values, net: &Topology) -> Result<Event, Fault> {
         let change = match kind {
             "link_down" => LinkChange::Down,
             "link_up" => LinkChange::Up,
             "rate" => LinkChange::Rate(values.rate("rate")),
             "delay" => LinkChange::Delay(values.time("delay")),
             "loss" => LinkChange::Loss(values.number("probability")),
-            _ => LinkChange::Corruption(values.number("probability")),
+            "corruption" => LinkChange::Corruption(values.number("probability")),
+            _ => return HostPause::read_event(kind, values, net),
         };
-        let link = values.word("link").to_string();
-        Ok(Event { at: Time(values.time("at").0), senders: net.find_directions(&link)?, link, change })
+        let target = values.word("link").to_string();
+        let fault = |rule| Fault { field: "link".into(), found: format!("`{target}`"), rule };
+        let senders = net.find_directions(&target).map_err(fault)?;
+        Ok(Event { at: Time(values.time("at").0), target, change: Change::Link(change, senders) })
     }
 
-    /// Returns a number for the property of a link that this event changes. Link down and link up have the same number.
-    fn quantity_number(&self) -> u8 {
-        match self.change {
-            LinkChange::Down | LinkChange::Up => 0,
-            LinkChange::Rate(_) => 1,
-            LinkChange::Delay(_) => 2,
-            LinkChange::Loss(_) => 3,
-            LinkChange::Corruption(_) => 4,
+    /// Returns the change of a link and the sending ends of its directions; `None` for an event of a host.
+    pub fn link_change(&self) -> Option<(LinkChange, &[SendingPort])> {
+        match &self.change {
+            Change::Link(change, senders) => Some((*change, senders)),
+            Change::Host(_) => None,
         }
+    }
+
+    /// Returns the pause by a host; `None` for an event of a link.
+    pub fn host_pause(&self) -> Option<&HostPause> {
+        match &self.change {
+            Change::Link(..) => None,
+            Change::Host(pause) => Some(pause),
+        }
+    }
+
+    /// Returns true if a link goes down or comes up by this event.
+    pub fn is_outage_change(&self) -> bool {
+        matches!(self.link_change(), Some((LinkChange::Down | LinkChange::Up, _)))
+    }
+
+    /// Returns true if frames may be lost because of this event.
+    pub fn may_lose_frames(&self) -> bool {
+        self.link_change().is_some_and(|(change, _)| change.may_lose_frames())
     }
 }
 
@@ -195,9 +244,8 @@ impl LinkHistory {
         !(self.outages.is_empty() && self.rates.is_empty() && self.delays.is_empty())
     }
 
-    fn add(&mut self, event: &Event) {
-        let at = event.at;
-        match event.change {
+    fn add(&mut self, at: Time, change: LinkChange) {
+        match change {
             LinkChange::Down => self.outages.push((at, Time::NEVER)),
             LinkChange::Up => self.outages.last_mut().into_iter().for_each(|outage| outage.1 = at),
             LinkChange::Rate(rate) => self.rates.push((at, rate)),
@@ -213,22 +261,25 @@ impl LinkHistory {
 pub fn link_histories(events: &[Event]) -> BTreeMap<SendingPort, LinkHistory> {
     let mut all: BTreeMap<SendingPort, LinkHistory> = BTreeMap::new();
     for event in events {
-        event.senders.iter().for_each(|sender| all.entry(*sender).or_default().add(event));
+        let Some((change, senders)) = event.link_change() else { continue };
+        senders.iter().for_each(|sender| all.entry(*sender).or_default().add(event.at, change));
     }
     all
 }
 
-/// Returns the index of each event that contradicts an earlier one, and why. PRECONDITION: events are in order of time.
+/// Returns the index of each event of a link that contradicts an earlier one, and why. PRECONDITION: events are in order
+/// of time.
 pub(crate) fn find_contradictions(events: &[Event]) -> Vec<(usize, String)> {
     let (mut last, mut down) = (BTreeMap::new(), BTreeMap::new());
     let mut wrong = Vec::new();
     for (n, event) in events.iter().enumerate() {
-        let why = event.senders.iter().find_map(|sender| {
-            let was = last.insert((*sender, event.quantity_number()), event.at);
+        let Some((change, senders)) = event.link_change() else { continue };
+        let why = senders.iter().find_map(|sender| {
+            let was = last.insert((*sender, change.quantity_number()), event.at);
             if was == Some(event.at) {
                 return Some("a second event of this kind for the link at this instant".to_string());
             }
-            match event.change {
+            match change {
                 LinkChange::Down => {
                     down.insert(*sender, event.at).map(|since| format!("the link has been down since {since}"))
                 }
@@ -246,7 +297,7 @@ mod tests {
     use super::*;
 
     fn event(at: u64, senders: &[SendingPort], change: LinkChange) -> Event {
-        Event { at: Time(at), link: "l".into(), senders: senders.to_vec(), change }
+        Event { at: Time(at), target: "l".into(), change: Change::Link(change, senders.to_vec()) }
     }
 
     #[test]

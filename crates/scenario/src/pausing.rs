@@ -1,6 +1,6 @@
 //! Headroom of every port that pauses its far end, and warnings if memory is too small for lossless pauses.
 
-use crate::events::{Event, LinkChange};
+use crate::events::{Event, LinkChange, SendingPort};
 use crate::model::{Scenario, SwitchConfig};
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
@@ -21,21 +21,27 @@ impl Scenario {
     }
 
     /// Returns the time from the arrival of a pause frame at a port until it takes effect, as the far end's slot sets
-    /// it.
+    /// it. A host has no slot, so the port's own slot sets the time for pause frames of a host.
     pub fn pause_response_time(&self, node: u32, port: u16) -> Dur {
-        let far = &self.topology.nodes[node as usize].ports[usize::from(port)];
-        let Some(switch) = far.peer.checked_sub(self.topology.hosts) else { return Dur::ZERO };
-        let slot = &self.switches[switch as usize].ports[usize::from(far.peer_port)].pause.slot;
+        let far = self.topology.far_end((node, port));
+        let ends = [far, (node, port)].into_iter().find(|end| !self.topology.is_host(end.0));
+        let Some((switch, port)) = ends else { return Dur::ZERO };
+        let slot = &self.switches[(switch - self.topology.hosts) as usize].ports[usize::from(port)].pause.slot;
         // The response may depend on the rate of the link.
-        slot.for_port(self.topology.nodes[far.peer as usize].ports[usize::from(far.peer_port)].rate.clock())
+        slot.for_port(self.topology.nodes[switch as usize].ports[usize::from(port)].rate.clock())
             .pausing()
             .map_or(Dur::ZERO, |pausing| pausing.response_time())
     }
 
+    /// Returns the changes during the run of the link direction that a port sends to.
+    fn changes_of_link(&self, sender: SendingPort) -> impl Iterator<Item = LinkChange> + '_ {
+        let changes = self.events.iter().filter_map(Event::link_change);
+        changes.filter(move |(_, senders)| senders.contains(&sender)).map(|(change, _)| change)
+    }
+
     /// Returns the highest rate that a port has during the run, with its fastest possible clock.
     pub fn max_rate(&self, node: u32, port: u16) -> Rate {
-        let of_it = |event: &&Event| event.senders.contains(&(node, port));
-        let rates = self.events.iter().filter(of_it).filter_map(|event| match event.change {
+        let rates = self.changes_of_link((node, port)).filter_map(|change| match change {
             LinkChange::Rate(rate) => Some(rate),
             _ => None,
         });
@@ -49,8 +55,7 @@ impl Scenario {
 
     /// Returns the longest delay that the link out of a port has during the run.
     fn max_delay(&self, node: u32, port: u16) -> Dur {
-        let of_it = |event: &&Event| event.senders.contains(&(node, port));
-        let delays = self.events.iter().filter(of_it).filter_map(|event| match event.change {
+        let delays = self.changes_of_link((node, port)).filter_map(|change| match change {
             LinkChange::Delay(delay) => Some(delay),
             _ => None,
         });

@@ -19,9 +19,9 @@ fn imported(more: &str) -> Result<Loaded, String> {
 fn an_hpcc_error_rate_corrupts_both_ways_from_the_start() {
     let loaded = imported("").expect("a scenario");
     let events = &loaded.variants[0].events;
-    let said: Vec<_> = events.iter().map(|event| format!("{} {} {}", event.at, event.link, event.change)).collect();
+    let said: Vec<_> = events.iter().map(|event| format!("{} {} {}", event.at, event.target, event.change)).collect();
     assert_eq!(said, ["0ps 0:2 corruption 0.001"]);
-    assert_eq!(events[0].senders.len(), 2, "both directions");
+    assert_eq!(events[0].link_change().map_or(0, |(_, senders)| senders.len()), 2, "both directions");
     let shown = &loaded.resolved["default"]["event"][0];
     assert_eq!((&shown["kind"], &shown["link"]), (&"corruption".into(), &"0:2".into()));
     assert_eq!(shown["probability"], 0.001);

@@ -259,6 +259,7 @@ fn build_empty<O: Observer, T: Tap>(
         part: None,
     };
     world.plan_changes();
+    world.plan_host_pauses();
     Ok(world)
 }
 

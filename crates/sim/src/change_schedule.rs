@@ -20,7 +20,7 @@ pub(crate) const NETWORK_CHANGES: u32 = Key::MAX_INDEX - 1;
 /// Changes of the network at one instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NetworkChange {
-    /// Numbers of the scenario's events that change links at this instant.
+    /// Numbers of the scenario's events at this instant.
     pub(crate) events: Vec<usize>,
     pub(crate) clocks: Vec<(SendingPort, ByteClock)>,
     /// Ports whose links nodes treat as dead from this instant on, by node.
@@ -64,9 +64,9 @@ impl ChangeSchedule {
         for (n, event) in scenario.events.iter().enumerate() {
             let change = changes.entry(event.at).or_default();
             change.events.push(n);
-            if let LinkChange::Rate(rate) = event.change {
+            if let Some((LinkChange::Rate(rate), senders)) = event.link_change() {
                 let clock = |sender: &SendingPort| actual_port_rate(scenario, seed, *sender, rate).clock();
-                change.clocks.extend(event.senders.iter().map(|sender| (*sender, clock(sender))));
+                change.clocks.extend(senders.iter().map(|sender| (*sender, clock(sender))));
             }
         }
         KnownDeadLinks::new(scenario, routes).add_detections(&mut changes);
@@ -115,9 +115,9 @@ impl KnownDeadLinks<'_> {
         let mut first = 0;
         for group in events.chunk_by(same_instant) {
             for event in group {
-                match event.change {
-                    LinkChange::Down => self.down_links.extend(&event.senders),
-                    LinkChange::Up => self.down_links.retain(|sender| !event.senders.contains(sender)),
+                match event.link_change() {
+                    Some((LinkChange::Down, senders)) => self.down_links.extend(senders),
+                    Some((LinkChange::Up, senders)) => self.down_links.retain(|sender| !senders.contains(sender)),
                     _ => {}
                 }
             }
@@ -153,8 +153,9 @@ impl KnownDeadLinks<'_> {
         self.closed_by_event.iter_mut().for_each(|(_, ports)| ports.retain(|port| dead.contains(port)));
         self.closed_by_event.retain(|(_, ports)| !ports.is_empty());
         let mut left: DeadPorts = dead.difference(&was).copied().collect();
-        for (event, n) in group.iter().zip(first..).filter(|(event, _)| event.change == LinkChange::Down) {
-            let ends = self.both_ends(event.senders.iter());
+        for (event, n) in group.iter().zip(first..) {
+            let Some((LinkChange::Down, senders)) = event.link_change() else { continue };
+            let ends = self.both_ends(senders.iter());
             let closes: DeadPorts = left.intersection(&ends).copied().collect();
             left.retain(|port| !closes.contains(port));
             for (node, port) in &closes {

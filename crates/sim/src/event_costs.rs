@@ -42,13 +42,14 @@ pub(crate) struct EventCost {
 impl LossyDirections {
     /// Returns the directions in which an event loses frames; `None` if it loses none on its link.
     pub(crate) fn from_event(event: &Event) -> Option<LossyDirections> {
-        let reason = match event.change {
+        let (change, senders) = event.link_change()?;
+        let reason = match change {
             LinkChange::Down => DropReason::LinkDown,
             LinkChange::Loss(_) => DropReason::LinkLoss,
             LinkChange::Corruption(_) => DropReason::Corrupted,
             LinkChange::Up | LinkChange::Rate(_) | LinkChange::Delay(_) => return None,
         };
-        Some(LossyDirections { reason, directions: event.senders.clone() })
+        Some(LossyDirections { reason, directions: senders.to_vec() })
     }
 
     /// Returns the losses so far on these link directions; `on_link` returns those of one direction for the event's

@@ -17,7 +17,7 @@ fn results(s: &Scenario, seed: u64, partitions: u32) -> Results {
 }
 
 /// Returns the results of a run, after a check that one, two, three and eight partitions give the same ones.
-fn assert_partitions_agree(text: &str, seed: u64) -> Results {
+pub fn assert_partitions_agree(text: &str, seed: u64) -> Results {
     assert_partitions_agree_on(&scenario(text, ""), text, seed)
 }
 

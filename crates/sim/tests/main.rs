@@ -32,6 +32,7 @@ mod forwarding;
 mod golden;
 mod headroom;
 mod holding;
+mod host_events;
 mod host_transports;
 mod hosts;
 mod ideals;

@@ -156,9 +156,15 @@ def describe_events(resolved: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def describe_event(one: Mapping[str, Any]) -> str:
-    """Describes an event: `5ms leaf0:spine1 link down`."""
-    rest = [format_setting(value) for key, value in one.items() if key not in ("kind", "at", "link")]
-    return " ".join([str(one["at"]), str(one["link"]), key_to_words(str(one["kind"])), *rest])
+    """Describes an event: `5ms leaf0:spine1 link down`, `5ms h3 pause storm until 7ms`."""
+    named = ("until", "xoff", "xon", "classes")
+    rest = [
+        f"{key} {format_setting(value)}" if key in named else format_setting(value)
+        for key, value in one.items()
+        if key not in ("kind", "at", "link", "host")
+    ]
+    target = one["link"] if "link" in one else one["host"]
+    return " ".join([str(one["at"]), str(target), key_to_words(str(one["kind"])), *rest])
 
 
 def key_to_words(key: str) -> str:

@@ -23,7 +23,7 @@ CUT_REASONS = {
 
 @dataclass(frozen=True)
 class NetworkChange:
-    """Event of the network: time in ps, link, and change; `loses` is true if frames may be lost by it."""
+    """Event of the network: time in ps, link or host, and change; `loses` is true if it may lose frames."""
 
     at_ps: int
     link: str
@@ -32,7 +32,7 @@ class NetworkChange:
 
     @property
     def text(self) -> str:
-        """Text of the event: `leaf0:spine1 down`, `h7 rate 100Mbps`."""
+        """Text of the event: `leaf0:spine1 down`, `h7 rate 100Mbps`, `h3 pause storm until 7ms`."""
         return f"{self.link} {self.what}"
 
 

@@ -57,16 +57,16 @@ impl CoreTimer {
 /// Deadline, and the one event that is pending for it.
 /// The event stays when the deadline moves to a later instant.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Alarm {
+pub(crate) struct Alarm {
     due: Time,
     event: Time,
 }
 
 impl Alarm {
-    pub(super) const OFF: Alarm = Alarm { due: Time::NEVER, event: Time::NEVER };
+    pub(crate) const OFF: Alarm = Alarm { due: Time::NEVER, event: Time::NEVER };
 
     /// Sets the deadline, and returns the instant of a new event if the pending one comes too late.
-    pub(super) fn set(&mut self, due: Time) -> Option<Time> {
+    pub(crate) fn set(&mut self, due: Time) -> Option<Time> {
         self.due = due;
         let sooner = due < self.event;
         sooner.then(|| {
@@ -78,7 +78,7 @@ impl Alarm {
     ///
     /// # Errors
     /// The instant at which an event must be set again; `None` if this event is stale or the deadline was taken back.
-    pub(super) fn on_event(&mut self, now: Time) -> Result<(), Option<Time>> {
+    pub(crate) fn on_event(&mut self, now: Time) -> Result<(), Option<Time>> {
         // Events cannot be cancelled, so an event that an earlier deadline has replaced is ignored.
         if self.event != now {
             return Err(None);

@@ -126,7 +126,7 @@ impl Core {
 
     /// Queues a pause frame at a port, ahead of all data.
     /// It is merged with a frame that waits there already.
-    pub(super) fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
+    pub(crate) fn queue_pause_frame<O: Out>(&mut self, port: PortId, frame: PauseFrame, now: Time, out: &mut O) {
         if self.store.ports[usize::from(port.0)].rest.dead {
             return;
         }

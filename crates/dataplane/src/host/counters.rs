@@ -54,6 +54,10 @@ impl Host {
     pub fn frames_in_flow_queues(&self) -> u64 {
         self.pulled.as_ref().map_or(0, |pulled| pulled.queues().queued().packets)
     }
+    /// Number of frames that wait in the NIC's receive buffer.
+    pub fn frames_in_receive_buffer(&self) -> u64 {
+        self.receive_buffer_tally().packets
+    }
     /// Number of frames that this host has received.
     pub fn frames_received(&self) -> u64 {
         self.received.packets
@@ -75,7 +79,10 @@ impl Host {
             sent: self.originated.payload,
             delivered: self.consumed.payload + self.flood_copies_discarded.payload,
             dropped: self.misdirected.payload,
-            waiting: waiting + self.up.payload_bytes() + self.down.payload_bytes(),
+            waiting: waiting
+                + self.up.payload_bytes()
+                + self.down.payload_bytes()
+                + self.receive_buffer_tally().payload,
             ..PayloadCounts::default()
         };
         own + self.nic.payload_counts()
@@ -88,6 +95,7 @@ impl Host {
         let port = &self.nic.ports()[0];
         let counts = port.counts();
         let held = [&self.up, &self.down];
+        let buffered = self.receive_buffer_tally();
         let dropped = counts.dropped.iter().sum::<u64>() + self.misdirected.packets;
         let (_, control_received) = self.nic.pause_frame_tallies();
         let packets = counts.sent
@@ -104,9 +112,10 @@ impl Host {
             + counts.dropped_bytes
             + self.misdirected.bytes
             + port.queued_bytes()
+            + buffered.bytes
             + waiting.bytes;
         self.received.packets + self.originated.packets
-            == packets + waiting.packets + held.map(StackDelay::len).iter().sum::<u64>()
+            == packets + waiting.packets + buffered.packets + held.map(StackDelay::len).iter().sum::<u64>()
             && self.received.bytes + self.originated.bytes == bytes + held.map(StackDelay::bytes).iter().sum::<u64>()
             && port.conserves_frames()
     }

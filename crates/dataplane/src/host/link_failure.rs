@@ -19,6 +19,7 @@ impl Host {
     /// Reopens the NIC, whose link is known to be back. The caller calls [`Host::finish_step`].
     pub fn on_link_up<O: Out>(&mut self, step: &mut HostStep<O>) {
         self.nic.reopen_port(NIC, &mut step.nic_step());
+        self.repeat_pause_request(step);
     }
 
     /// Changes the link rate of the NIC from now on.

@@ -104,6 +104,7 @@ impl Bench {
             stack_jitter: Dur::ZERO,
             order: NicOrder::RoundRobin(mech::host::FlowQueues::default()),
             reaction,
+            pauses: None,
         };
         Bench {
             host: Host::new(setup),

@@ -11,6 +11,12 @@ pub(super) enum HostTimer {
     Limiter,
     /// Timer of the reaction point.
     Reaction,
+    /// Begin or end of a period in which the host pauses the far end of its link.
+    PausePeriod,
+    /// Instant at which the first frame has left the receive buffer.
+    Drain,
+    /// Instant at which a pause of the far end is requested again.
+    PauseRefresh,
     Raw(u32),
     Sender(u32),
     Receiver(u32),
@@ -32,6 +38,9 @@ impl HostTimer {
             HostTimer::Announced => 4,
             HostTimer::Limiter => 5,
             HostTimer::Reaction => 6,
+            HostTimer::PausePeriod => 7,
+            HostTimer::Drain => 8,
+            HostTimer::PauseRefresh => 9,
             HostTimer::Raw(i) => 1 << SLOT_BITS | i,
             HostTimer::Sender(i) => 2 << SLOT_BITS | i,
             HostTimer::Receiver(i) => 3 << SLOT_BITS | i,
@@ -46,6 +55,9 @@ impl HostTimer {
             (0, 4) => HostTimer::Announced,
             (0, 5) => HostTimer::Limiter,
             (0, 6) => HostTimer::Reaction,
+            (0, 7) => HostTimer::PausePeriod,
+            (0, 8) => HostTimer::Drain,
+            (0, 9) => HostTimer::PauseRefresh,
             (1, i) => HostTimer::Raw(i),
             (2, i) => HostTimer::Sender(i),
             (3, i) => HostTimer::Receiver(i),

@@ -3,7 +3,7 @@
 use super::fields::{AllowedKinds, Faults, list_tables, read_choice};
 use super::tree::Node;
 use crate::diag::format_fault;
-use crate::events::{self, EVENT, Event, LinkChange};
+use crate::events::{self, EVENT, Event};
 use crate::model::{Choice, Scenario, SwitchConfig};
 use crate::topology::{CorruptedLink, Counts, MAX_ROUTE_ENTRIES, Topology};
 use mech::params::{Value, Values};
@@ -11,6 +11,9 @@ use units::{Dur, Time};
 
 /// Largest number of events.
 const MAX_EVENTS: usize = 10_000;
+const LINK_RULE: &str = "alternating `link_down` and `link_up` events for each link, and at most one event of each \
+                         kind for a link at an instant";
+const HOST_RULE: &str = "events of each kind one after another at a host";
 
 /// Network and run that events change.
 pub(super) struct RunContext<'a> {
@@ -22,9 +25,15 @@ pub(super) struct RunContext<'a> {
     pub corrupted: &'a [CorruptedLink],
 }
 
-/// Reads all events, in order of time; simultaneous events keep the order of the file. Each comes with the kind and
-/// parameters from which it was made.
-pub(super) fn read_events(scenario: &Node, context: &RunContext, faults: &mut Faults) -> Vec<(Choice, Event)> {
+/// Event, with the table, kind and parameters from which it was made.
+pub(super) struct ReadEvent<'a> {
+    pub table: &'a Node,
+    pub choice: Choice,
+    pub event: Event,
+}
+
+/// Reads all events, in order of time; simultaneous events keep the order of the file.
+pub(super) fn read_events<'a>(scenario: &'a Node, context: &RunContext, faults: &mut Faults) -> Vec<ReadEvent<'a>> {
     let items = list_tables(scenario, "event", faults);
     let count = items.len() + context.corrupted.len();
     if count > MAX_EVENTS {
@@ -33,12 +42,12 @@ pub(super) fn read_events(scenario: &Node, context: &RunContext, faults: &mut Fa
         return Vec::new();
     }
     let before = faults.count;
-    let mut made: Vec<(&Node, Choice, Event)> = Vec::new();
+    let mut made: Vec<ReadEvent> = Vec::new();
     if let Some(table) = scenario.get("topology") {
         let of_file = context.corrupted.iter().map(corruption_event);
         made.extend(of_file.filter_map(|chosen| {
             let event = Event::new(&chosen.kind, &chosen.values, context.net).ok()?;
-            Some((table, chosen, event))
+            Some(ReadEvent { table, choice: chosen, event })
         }));
     }
     for item in items {
@@ -48,14 +57,11 @@ pub(super) fn read_events(scenario: &Node, context: &RunContext, faults: &mut Fa
             continue;
         };
         match Event::new(&chosen.kind, &chosen.values, context.net) {
-            Ok(event) => made.push((item, chosen, event)),
-            Err(expected) => {
-                let found = format!("`{}`", chosen.values.word("link"));
-                faults.add_fault(&item.locate("link"), format_fault(found, expected));
-            }
+            Ok(event) => made.push(ReadEvent { table: item, choice: chosen, event }),
+            Err(fault) => faults.add_all(item, vec![fault]),
         }
     }
-    for (item, _, event) in made.iter().filter(|(_, _, event)| event.at >= Time(context.end.0)) {
+    for ReadEvent { table: item, event, .. } in made.iter().filter(|one| one.event.at >= Time(context.end.0)) {
         let rule = format!("a time before the end of the run at {} (duration + measure.drain)", context.end);
         faults.add_fault(&item.locate("at"), format_fault(Dur(event.at.0), rule));
     }
@@ -63,22 +69,17 @@ pub(super) fn read_events(scenario: &Node, context: &RunContext, faults: &mut Fa
         return Vec::new();
     }
     // The sort must be stable: simultaneous events keep the order of the file.
-    made.sort_by_key(|(_, _, event)| event.at);
-    let in_order: Vec<Event> = made.iter().map(|(_, _, event)| event.clone()).collect();
-    for (n, why) in events::find_contradictions(&in_order) {
-        let (item, chosen, event) = &made[n];
-        let found = format!("{} of `{}` at {}: {why}", chosen.kind, event.link, Dur(event.at.0));
-        faults.add_fault(
-            &item.at,
-            format_fault(
-                found,
-                "alternating `link_down` and `link_up` events for each link, and at most one event of \
-                 each kind for a link at an instant",
-            ),
-        );
+    made.sort_by_key(|one| one.event.at);
+    let in_order: Vec<Event> = made.iter().map(|one| one.event.clone()).collect();
+    let of_links = events::find_contradictions(&in_order).into_iter().map(|(n, why)| (n, why, LINK_RULE));
+    let of_hosts = events::find_overlaps(&in_order).into_iter().map(|(n, why)| (n, why, HOST_RULE));
+    for (n, why, rule) in of_links.chain(of_hosts) {
+        let ReadEvent { table, choice, event } = &made[n];
+        let found = format!("{} of `{}` at {}: {why}", choice.kind, event.target, Dur(event.at.0));
+        faults.add_fault(&table.at, format_fault(found, rule));
     }
     check_routes(scenario, context, &in_order, faults);
-    made.into_iter().map(|(_, chosen, event)| (chosen, event)).collect()
+    made
 }
 
 /// Makes the event for a link with an error rate in the network's file: corruption from time zero on.
@@ -102,7 +103,7 @@ pub(super) fn warn_late_events(scenario: &Scenario, notes: &mut Vec<String>) {
              only if measured flows are still unfinished then. Increase `duration` if they must happen",
             late.len(),
             scenario.events.len(),
-            first.link,
+            first.target,
             Dur(first.at.0)
         ));
     }
@@ -112,7 +113,7 @@ pub(super) fn warn_late_events(scenario: &Scenario, notes: &mut Vec<String>) {
 /// of dead links needs new tables.
 fn check_routes(scenario: &Node, context: &RunContext, events: &[Event], faults: &mut Faults) {
     let at = scenario.locate("event");
-    let turns = events.iter().filter(|event| matches!(event.change, LinkChange::Down | LinkChange::Up)).count();
+    let turns = events.iter().filter(|event| event.is_outage_change()).count();
     if turns == 0 {
         return;
     }

@@ -9,6 +9,7 @@ mod dscps;
 mod events;
 mod fibs;
 mod fields;
+mod host_pauses;
 mod hpcc_settings;
 mod import_notes;
 mod input_side;

@@ -8,6 +8,7 @@ use super::fibs;
 use super::fields::{
     AllowedKeys, AllowedKinds, Faults, NAME_RULE, SlotContext, find_table, is_name, read_choice, read_slot, read_values,
 };
+use super::host_pauses;
 use super::hpcc_settings;
 use super::import_notes;
 use super::needs;
@@ -126,9 +127,11 @@ pub(super) fn read_variant(
     if events.is_empty() {
         EVENT_KEYS.iter().for_each(|key| drop(map.remove(*key)));
     } else {
-        let made: Vec<Json> = events.iter().map(|(made, _)| resolved_json::choice_json(made)).collect();
+        let made: Vec<Json> = events.iter().map(|one| resolved_json::choice_json(&one.choice)).collect();
         map.insert("event".into(), made.into());
-        notes.borrow_mut().push(IDEAL_TIMES_NOTE.into());
+        if events.iter().any(|one| one.event.link_change().is_some()) {
+            notes.borrow_mut().push(IDEAL_TIMES_NOTE.into());
+        }
     }
     let made = resolved_json::traffic_json(&traffic, (&transport, &own_transports), &topology);
     for (key, value) in [
@@ -161,12 +164,13 @@ pub(super) fn read_variant(
         traffic,
         dscps: TrafficDscps::default(),
         measure,
-        events: events.into_iter().map(|(_, event)| event).collect(),
+        events: events.iter().map(|one| one.event.clone()).collect(),
         reroute_delay: top.time("reroute_delay"),
         dead_port: top.get("dead_port"),
     };
     scenario.dscps = dscps::assign_dscps(document, &scenario, &dscp_classes?, faults);
     checks::warn_unused_ranks(&scenario, &mut notes.borrow_mut());
+    host_pauses::check_host_pauses(&events, &mut scenario, faults)?;
     check_xoff(document, &scenario, faults)?;
     checks::check_nic_flow_queues(document, &scenario, faults);
     needs::check_needs(document, &scenario, faults)?;

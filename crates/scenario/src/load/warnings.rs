@@ -13,7 +13,7 @@ mod notices;
 use super::tree::{Data, Node};
 use crate::choices::SimultaneousArrivals;
 use crate::diag::format_no_effect;
-use crate::events::LinkChange;
+use crate::events::Event;
 use crate::model::{PortConfig, Scenario};
 use dataplane::transport::TcpConfig;
 use mech::marking::MarkingSlot;
@@ -177,7 +177,7 @@ impl WarningContext<'_> {
 
     /// Warnings about keys that need links that go down or up, without such events.
     fn warn_event_keys(&self) -> Vec<String> {
-        let turns = self.scenario.events.iter().any(|event| matches!(event.change, LinkChange::Down | LinkChange::Up));
+        let turns = self.scenario.events.iter().any(Event::is_outage_change);
         let told = if turns { Vec::new() } else { self.filter_given(&["reroute_delay", "dead_port"]) };
         let note = |key: &str| format!("{key} has no effect without an [[event]] of kind `link_down` or `link_up`");
         told.into_iter().map(note).collect()

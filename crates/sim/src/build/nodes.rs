@@ -1,7 +1,9 @@
 //! Construction of the hosts and switches of a run.
 
 use crate::clocks::actual_port_rate;
-use dataplane::{CoreSetup, Host, HostSetup, InputSetup, PauseSetup, PortSetup, StagesSetup, Switch, SwitchSetup};
+use dataplane::{
+    CoreSetup, Host, HostPauses, HostSetup, InputSetup, PauseSetup, PortSetup, StagesSetup, Switch, SwitchSetup,
+};
 use mech::arbiter::ArbiterSlot;
 use mech::buffer::BufferSlot;
 use mech::fabric::FabricSlot;
@@ -10,13 +12,16 @@ use mech::host::ReactionHost;
 use mech::overflow::OverflowSlot;
 use mech::routing::{Paths, RoutingSlot};
 use mech::{AgentSlot, HostId, Lane, LaneLimit, Lanes, PortId, PortThresholds, Stream, StreamPurpose, SwitchContext};
-use scenario::events::{LinkHistory, SendingPort};
+use scenario::events::{Event, LinkHistory, SendingPort};
 use scenario::group_memory::lossless_classes;
 use scenario::topology::Port;
 use scenario::{Cioq, PortConfig, Scenario, SimultaneousArrivals, SwitchConfig, TieOrder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{ByteClock, Rate};
+use units::{ByteClock, Dur, Rate};
+
+/// Number of bytes in a pause quantum of 512 bit times.
+const QUANTUM_BYTES: u64 = 64;
 
 /// Settings that are needed to build any node of a run.
 pub(super) struct NodeSettings<'a> {
@@ -74,7 +79,19 @@ impl NodeSettings<'_> {
             stack_jitter: s.host.stack_jitter,
             order,
             reaction: (*s.host.reaction.slot).clone().for_host(ReactionHost::new(line, self.seed, id)),
+            pauses: self.host_pauses(id),
         })
+    }
+
+    /// Returns the periods in which a host pauses its switch; `None` if it never does.
+    fn host_pauses(&self, id: u32) -> Option<HostPauses> {
+        let pauses = || self.scenario.events.iter().filter_map(Event::host_pause).filter(|pause| pause.host == id);
+        let whole = pauses().next()?.whole;
+        let (switch, port) = self.scenario.topology.far_end((id, 0));
+        // The switch measures a pause by the rate of its own port, which may change during the run.
+        let shortest = self.scenario.max_rate(switch, port).clock().time(u64::from(u16::MAX) * QUANTUM_BYTES);
+        let periods = pauses().map(|pause| pause.period).collect();
+        Some(HostPauses { periods, refresh: Dur(shortest.0 / 2), whole })
     }
 
     /// Returns the rate of a port by its own clock.

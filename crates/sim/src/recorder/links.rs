@@ -2,7 +2,7 @@
 
 use super::{Scope, SumRow};
 use scenario::Scenario;
-use scenario::events::LinkChange;
+use scenario::events::{Event, LinkChange, SendingPort};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{ByteClock, Time};
 
@@ -33,8 +33,9 @@ pub(crate) struct Transmission {
 /// Returns the clock of each port, by the port's number over the whole network; `None` for a port whose sending rate
 /// changes during the run.
 pub(super) fn steady_clocks(scenario: &Scenario) -> Vec<Option<ByteClock>> {
-    let of_rate = scenario.events.iter().filter(|event| matches!(event.change, LinkChange::Rate(_)));
-    let changing: BTreeSet<(u32, u16)> = of_rate.flat_map(|event| event.senders.iter().copied()).collect();
+    let of_rate = scenario.events.iter().filter_map(Event::link_change);
+    let of_rate = of_rate.filter(|(change, _)| matches!(change, LinkChange::Rate(_)));
+    let changing: BTreeSet<SendingPort> = of_rate.flat_map(|(_, senders)| senders.iter().copied()).collect();
     let nodes = scenario.topology.nodes.iter().zip(0..);
     let ports = nodes.flat_map(|(node, number)| node.ports.iter().zip(0..).map(move |(port, at)| ((number, at), port)));
     ports.map(|(place, port)| (!changing.contains(&place)).then(|| port.rate.clock())).collect()

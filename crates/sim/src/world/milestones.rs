@@ -105,7 +105,8 @@ impl<O: Observer, T: Tap> World<O, T> {
     pub(super) fn count_packets_and_ends(&self) -> (u64, u64) {
         let held: usize = self.cores().map(dataplane::Core::held_packets).sum();
         let ends: usize = self.hosts.iter().map(Host::live_ends).sum();
-        let held = held as u64 + self.hosts.iter().map(Host::frames_in_flow_queues).sum::<u64>();
+        let at_host = |host: &Host| host.frames_in_flow_queues() + host.frames_in_receive_buffer();
+        let held = held as u64 + self.hosts.iter().map(at_host).sum::<u64>();
         (held + self.state.wires.slots_in_use(), ends as u64)
     }
 }

@@ -24,6 +24,13 @@ impl<O: Observer, T: Tap> World<O, T> {
         }
     }
 
+    /// Sets the timers of hosts that pause the network at times.
+    pub(crate) fn plan_host_pauses(&mut self) {
+        for (host, id) in self.hosts.iter().zip(0..) {
+            host.plan_pauses(&mut self.state.driver(id, Time::ZERO));
+        }
+    }
+
     /// Returns the instant of the next change of the network.
     pub(crate) fn next_change(&self) -> Option<Time> {
         self.changes.as_ref().and_then(|changes| changes.next_instant())

@@ -1,10 +1,10 @@
-"""Saturation trees of pauses, upstream of a switch that pauses others and is not paused itself.
+"""Saturation trees of pauses, upstream of a node that pauses others and is not paused itself.
 
 A port (A to B) that is paused was paused by B. The root of a tree is a switch that pauses others in a class
-while none of its own ports is paused in it. Its branches are what the root pauses, what these pause, and so
-on: a tree grows upstream, against the direction of the frames. Switches that pause each other in a cycle,
-with no root above them, are a root together. Only overlap in time is considered: a port upstream that is
-paused at the same time may be paused for another reason.
+while none of its own ports is paused in it, or a host that does so because of an event. Its branches are
+what the root pauses, what these pause, and so on: a tree grows upstream, against the direction of the
+frames. Switches that pause each other in a cycle, with no root above them, are a root together. Only overlap
+in time is considered: a port upstream that is paused at the same time may be paused for another reason.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,8 +19,8 @@ from overspill.results.rundata import RunData
 from overspill.stats.quantiles import Value
 
 TREE_NOTE = (
-    "A tree grows upstream from a switch that pauses others in a class while none of its own ports is "
-    "paused in that class. It lasts from the first pause until the switch pauses no port or is paused "
+    "A tree grows upstream from a node that pauses others in a class while none of its own ports is "
+    "paused in that class. It lasts from the first pause until the node pauses no port or is paused "
     "itself. Trees that begin in the measurement window count. Only overlap in time is considered: a "
     "port upstream may be paused for another reason."
 )
@@ -67,7 +67,7 @@ METRICS = [
 ]
 
 Port = tuple[int, int]  # node and port
-Roots = tuple[int, ...]  # one switch, or a ring of them
+Roots = tuple[int, ...]  # one node, or a ring of switches
 PauseCounts = dict[int, dict[int, int]]  # number of ports from node to node
 
 
