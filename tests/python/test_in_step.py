@@ -155,6 +155,7 @@ def test_a_share_of_a_hundredth_is_none_too_few() -> None:
         {"received": [0, 0, 0, 0]},
         {"traffic": [0, 0, 0, 1]},
         {"changes": [{"at_ps": 5, "link": "h0", "what": "down", "loses": True}]},
+        {"changes": [{"at_ps": 5, "link": "h0", "what": "pause storm", "loses": False, "pauses": True}]},
     ],
     ids=[
         "it began later",
@@ -167,6 +168,7 @@ def test_a_share_of_a_hundredth_is_none_too_few() -> None:
         "nobody has anything",
         "it is of another workload",
         "links went down",
+        "a host paused the network",
     ],
 )
 def test_a_flow_is_not_starved_where(changed: dict[str, Any]) -> None:

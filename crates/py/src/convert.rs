@@ -193,8 +193,8 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         })
     };
     let change = |event: &scenario::Event| {
-        let (what, loses) = (event.change.to_string(), event.may_lose_frames());
-        json!({ "at_ps": event.at.0, "link": event.target, "what": what, "loses": loses })
+        let (what, loses, pauses) = (event.change.to_string(), event.may_lose_frames(), event.host_pause().is_some());
+        json!({ "at_ps": event.at.0, "link": event.target, "what": what, "loses": loses, "pauses": pauses })
     };
     let stop = match results.progress.stop {
         Some(StopReason::Done) => "done",

@@ -207,7 +207,7 @@ def rank_active_switches(runs: Sequence[RunData], kinds: Iterable[int]) -> list[
 
 
 def find_changed_nodes(runs: Iterable[RunData]) -> set[int]:
-    """Returns the nodes at the ends of links that events of the scenario take down or change."""
+    """Returns the nodes at the ends of links that events change, and the hosts that events change."""
     found: set[int] = set()
     for run in runs:
         names = {str(node["name"]): at for at, node in enumerate(run.summary["nodes"])}

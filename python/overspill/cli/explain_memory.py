@@ -71,7 +71,8 @@ def explain_memory(path: str, options: MemoryOptions) -> None:
     smallest = switch_memory.size_in_bytes(resolved["framing"]["min_frame"])
     size = parse_frame_size(options.size or f"{max(DEFAULT_FRAME, smallest)}B", smallest)
     probe = Probe(variant, name, ingress, egress, size)
-    switch = memory_comparison.open_switch(scenario, probe, settings, bool(resolved.get("event")))
+    links_change = any("link" in one for one in resolved.get("event") or [])
+    switch = memory_comparison.open_switch(scenario, probe, settings, links_change)
     traffic = resolved.get("traffic", [])
     classes = select_classes([int(one.get("class", 0)) for one in traffic], options.class_)
     found = [memory_comparison.compare_class(switch, class_, options.groups) for class_ in classes]

@@ -23,12 +23,16 @@ CUT_REASONS = {
 
 @dataclass(frozen=True)
 class NetworkChange:
-    """Event of the network: time in ps, link or host, and change; `loses` is true if it may lose frames."""
+    """Event of the network: time in ps, link or host, and change.
+
+    `loses` is true if it may lose frames, and `pauses` if a host pauses the network by it.
+    """
 
     at_ps: int
     link: str
     what: str
     loses: bool
+    pauses: bool = False
 
     @property
     def text(self) -> str:

@@ -31,10 +31,10 @@ FLOW_COLUMNS = ("src", "dst", "bytes", "ideal_ps", "retransmits", "timeouts")
 def starved_workloads(run: RunData) -> list[StarvedWorkload]:
     """Returns the workloads of a run that have starved flows.
 
-    If events lose frames, which starves flows as well, only workloads with unfinished queue pairs are
-    returned.
+    If events lose frames or hosts pause the network, which starves flows as well, only workloads with
+    unfinished queue pairs are returned.
     """
-    if any(change.loses for change in run.changes):
+    if any(change.loses or change.pauses for change in run.changes):
         return [
             one for one in queue_pairs.workloads_with_stalled_queue_pairs(run) if one.kind == "unfinished"
         ]
