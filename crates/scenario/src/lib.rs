@@ -25,6 +25,7 @@ pub mod settings;
 mod symmetry;
 pub mod topology;
 pub mod traffic;
+mod watchdogs;
 
 pub use catalogue::{aliases_json, catalogue_json, declarations};
 pub use choices::{FctEnd, Goodput, NicJitter, SimultaneousArrivals, TieOrder};

@@ -2,6 +2,7 @@
 
 use crate::events::{Event, LinkChange, SendingPort};
 use crate::model::{Scenario, SwitchConfig};
+use crate::watchdogs;
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
 use mech::pause::{PauseLevels, PausedLink, Pausing};
@@ -315,21 +316,7 @@ pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
     let groups = crate::group_memory::list_group_warnings(scenario);
     let detours = scenario.switches.iter().any(|switch| switch.overflow.slot.peek().needs().detours);
     let ttl = (lossless && detours && scenario.has_ttl()).then(|| TTL_EXPIRY_WARNING.to_string());
-    said.into_iter().map(one).chain(groups).chain(ttl).chain(warn_late_watchdog(scenario)).collect()
-}
-
-/// Returns a warning if the run ends before a PFC watchdog can detect a storm.
-fn warn_late_watchdog(scenario: &Scenario) -> Option<String> {
-    let ports = scenario.switches.iter().flat_map(|switch| &switch.ports);
-    let watchdogs = ports.filter_map(|port| port.pause.slot.pausing()?.watchdog());
-    let shortest = watchdogs.map(|watchdog| watchdog.detection_time).min()?;
-    let end = scenario.duration.saturating_add(scenario.measure.drain);
-    (shortest >= end).then(|| {
-        format!(
-            "the PFC watchdog never acts: `detection_time` is {shortest}, and the run ends at {end} or earlier \
-             (duration + measure.drain)"
-        )
-    })
+    said.into_iter().map(one).chain(groups).chain(ttl).chain(watchdogs::list_warnings(scenario)).collect()
 }
 
 /// Warning about detours together with lossless pauses: packets whose TTL expires are still dropped.

@@ -189,6 +189,28 @@ fn watchdog_that_detects_no_storm_before_the_run_ends_is_noted() {
     assert_eq!(with("watchdog = \"alert\", detection_time = \"1us\", restoration_time = \"1us\""), [""; 0]);
 }
 
+/// Test of the warning that the absence of a pause frame for `restoration_time` is no sign that the storm has ended.
+/// 65,535 quanta of 64 B take 33,553,920 ns at 1 Gb/s, and hosts refresh a pause after half of this.
+#[test]
+fn watchdog_that_ends_its_action_between_two_refreshes_is_noted() {
+    let storm = "[[event]]\nkind = \"pause_storm\"\nat = \"1ms\"\nhost = \"h0\"\n";
+    let with = |restoration: &str, action: &str, event: &str| {
+        let more = format!("watchdog = \"{action}\", detection_time = \"1us\", restoration_time = \"{restoration}\"");
+        pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), event)
+    };
+    let note = |time: &str| {
+        format!(
+            "the PFC watchdog may end its action before the storm ends: `restoration_time` is {time}, and a pause is \
+             refreshed only after 16776960ns"
+        )
+    };
+    assert_eq!(with("16776959ns", "drop", storm), [note("16776959ns")]);
+    assert_eq!(with("1ms", "forward", storm), [note("1ms")]);
+    assert_eq!(with("16776960ns", "drop", storm), [""; 0]);
+    assert_eq!(with("1ms", "alert", storm), [""; 0], "an alert has no action");
+    assert_eq!(with("1ms", "drop", ""), [""; 0], "no host pauses");
+}
+
 #[test]
 fn detours_beside_lossless_pause_are_noted_where_packets_have_a_ttl() {
     let detour = format!("{PER_PORT}\n{PFC}\noverflow = {{ kind = \"detour\" }}");

@@ -84,6 +84,17 @@ pub fn random(draw: &mut Draw, queues: bool) -> String {
         ("free", true) => "kind = \"pfc\", alpha = 0.3, classes = [0, 3, 7], refresh = \"off\", lossless = false",
         _ => "kind = \"none\"",
     };
+    // Times so short that usual pauses are storms.
+    let watchdog = match pause.contains("pfc") {
+        true => draw.pick(&[
+            "",
+            ", watchdog = \"drop\", detection_time = \"2us\", restoration_time = \"3us\", poll_interval = \"1us\"",
+            ", watchdog = \"drop\", detection_time = \"1us\", restoration_time = \"40us\"",
+            ", watchdog = \"forward\", detection_time = \"3us\", restoration_time = \"3us\"",
+            ", watchdog = \"alert\", detection_time = \"9us\", restoration_time = \"1us\"",
+        ]),
+        false => "",
+    };
     // Other models only where they are allowed: inputs share no memory, and copies of flooded frames do not cross.
     let model = match buffer.contains("shared") || pools || fib.contains("learning") {
         false => draw.pick(&[
@@ -108,7 +119,7 @@ pub fn random(draw: &mut Draw, queues: bool) -> String {
         (0..=draw.number(0, 2)).map(|i| format!("[[traffic]]\nname = \"t{i}\"\n{}", traffic(draw))).collect();
     format!(
         "name = \"random\"\nduration = \"2s\"\n[topology]\n{topology}\n{framing}{host}[switch]\n{model}\
-         pause = {{ {pause} }}\nfib = {{ {fib} }}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
+         pause = {{ {pause}{watchdog} }}\nfib = {{ {fib} }}\nbuffer = {{ {buffer} }}\noverflow = {{ {overflow} }}\nmarking = {{ {marking} }}\n\
          routing = {{ kind = \"{routing}\" }}\nscheduler = {{ kind = \"{scheduler}\" }}\n\
          simultaneous = \"{simultaneous}\"\nties = \"{ties}\"\n[transport]\nkind = \"{transport}\"\nmin_rto = \"1ms\"\n\
          [measure]\npackets = true\nqueues = {queues}\nbin = \"10ms\"\nallow_unfinished = true\n{workloads}"
@@ -154,7 +165,7 @@ fn fates(results: &Results, kind: u64) -> u64 {
 
 #[test]
 fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
-    let (mut quiet, mut lossy, mut paused, mut kinds) = (0, 0, 0, BTreeSet::<&str>::new());
+    let (mut quiet, mut lossy, mut paused, mut stormy, mut kinds) = (0, 0, 0, 0, BTreeSet::<&str>::new());
     for_all(SCENARIOS, drawn_run(|draw| random(draw, true)), |(text, n)| {
         let results = audited(&text, n);
         let lost = column(&results, "packets", "fate").iter().filter(|fate| **fate > 0).count() as u64;
@@ -176,11 +187,13 @@ fn books_balance_and_every_packet_ends_once_in_random_scenarios() {
         quiet += u64::from(is_quiet);
         lossy += u64::from(lost > 0);
         paused += u64::from(total(&results, "pauses", "times") > 0);
+        stormy += u64::from(total(&results, "ports", "drop_watchdog") > 0);
         kinds.extend(KINDS.into_iter().filter(|c| total(&results, "ports", c) > 0));
     });
     assert!(quiet > u64::from(SCENARIOS) / 2, "{quiet} runs end with an empty network");
     assert!(lossy > u64::from(SCENARIOS) / 4, "{lossy} runs lose packets");
     assert!(paused > u64::from(SCENARIOS) / 8, "{paused} runs stop somebody");
+    assert!(stormy > 0, "a watchdog drops packets in some run");
     assert_eq!(kinds.len(), 3, "detours, bounces and marks all happen: {kinds:?}");
 }
 

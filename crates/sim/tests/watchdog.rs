@@ -80,6 +80,88 @@ fn alert_records_storms_and_leaves_the_deadlock() {
     assert!(without.pause_storms.is_none() && self::storms(&without).is_empty());
 }
 
+/// Returns a scenario in which the NIC of h2 pauses its switch from 1 to 5 ms, and h0 sends to h2 and h1 to h3.
+///
+/// At 10 Gb/s the NIC refreshes its pause every 1.68 ms, so the watchdog finds no pause within 2 ms only after the end.
+fn stormy(switch: &str) -> String {
+    let thresholds = if switch.contains("pools") { "" } else { "xoff = \"60KB\"\nxon = \"30KB\"" };
+    let flow = |name: &str, source: &str, destination: &str| {
+        format!(
+            r#"
+[[traffic]]
+name = "{name}"
+kind = "constant"
+source = "{source}"
+destination = "{destination}"
+rate = "4Gbps"
+class = 3
+"#
+        )
+    };
+    format!(
+        r#"
+name = "stormy"
+duration = "10ms"
+[topology]
+kind = "dumbbell"
+n = 2
+link = {{ rate = "10Gbps", delay = "1us" }}
+bottleneck = {{ rate = "10Gbps", delay = "1us" }}
+[switch]
+{switch}
+[switch.pause]
+kind = "pfc"
+{thresholds}
+watchdog = "drop"
+poll_interval = "100us"
+detection_time = "300us"
+restoration_time = "2ms"
+[measure]
+packets = true
+[[event]]
+kind = "pause_storm"
+at = "1ms"
+until = "5ms"
+host = "h2"
+{}{}"#,
+        flow("stopped", "h0", "h2"),
+        flow("beside", "h1", "h3"),
+    )
+}
+
+const LOSSLESS_POOLS: &str = "buffer = { kind = \"pools\", cell = \"80B\", pools.all = { side = \"ingress\", size = \
+    \"150KB\" }, profiles.lossless = { pool = \"all\", lossless = true, threshold = { kind = \"dynamic\", alpha = 1 } }, \
+    groups = [{ group = [0, 1, 2, 3, 4, 5, 6, 7], profile = \"lossless\" }] }";
+
+#[test]
+fn storm_of_a_host_is_cut_off_and_all_is_restored_after_it() {
+    let cioq =
+        "model = \"cioq\"\ninput_buffer = \"150KB\"\nspeedup = 2\nbuffer = { kind = \"per_port\", size = \"30KB\" }";
+    for switch in ["buffer = { kind = \"per_port\", size = \"200KB\" }", LOSSLESS_POOLS, cioq] {
+        let text = stormy(switch);
+        let results = run(&text, 1);
+        let found = storms(&results);
+        let s = scenario(&text, "");
+        let port = |row: &[u64; 6]| s.topology.nodes[row[2] as usize].ports[row[3] as usize].peer;
+        let of_queue: Vec<_> = found.iter().filter(|row| port(row) == 2 && row[4] == 3).collect();
+        let [[from, to, _, _, _, dropped]] = of_queue[..] else { panic!("{found:?}\n{switch}") };
+        // The detection takes three polls or four. The last frame that pauses comes at 4.36 ms, and 20 polls follow.
+        assert!((1_300_000_000..=1_500_000_000).contains(from), "{from}");
+        assert_eq!(*to, 6_400_000_000);
+        // The packets of 4 Gb/s are dropped while the storm lasts, and those that had waited.
+        let sent = (to - from) / 1_000_000 * 500 / 1538;
+        assert!(*dropped > sent * 9 / 10, "{dropped} of {sent}\n{switch}");
+        assert!(found.iter().all(|row| row[5] == 0 || row[4] == 3), "other queues are empty");
+        assert!(results.lost.is_none() && results.deadlock.is_none());
+        // Both flows arrive until the end.
+        let last = |flow: u64| {
+            let rows = rows(&results, "packets", ["flow", "end_ps", "fate"]);
+            rows.iter().filter(|row| row[0] == flow && row[2] == 0).map(|row| row[1]).max()
+        };
+        assert!((0..2).all(|flow| last(flow) > Some(9_900_000_000)), "{:?} {:?}\n{switch}", last(0), last(1));
+    }
+}
+
 #[test]
 fn partitions_and_queues_of_events_give_the_same_storms() {
     for action in ["alert", "drop", "forward"] {

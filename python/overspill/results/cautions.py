@@ -79,15 +79,16 @@ def pause_storm_warnings(results: FinishedRuns) -> list[Line]:
     found = []
     for variant in results.variants:
         every = {run.seed: run.pause_storms for run in results.runs_of(variant)}
-        hit = {seed: storms for seed, storms in every.items() if storms and storms["count"]}
+        hit = {seed: one for seed, one in every.items() if one and one["count"]}
         if not hit:
             continue
-        counts, dropped = ([storms[what] for storms in hit.values()] for what in ("count", "dropped"))
-        first = min((storms["first"] for storms in hit.values()), key=lambda one: int(one["at_ps"]))
+        counts, dropped = ([one[what] for one in hit.values()] for what in ("count", "dropped"))
+        first = min((one["first"] for one in hit.values()), key=lambda one: int(one["at_ps"]))
         where = f"{variant}, seed{'s' if len(hit) > 1 else ''} {formats.format_seeds(hit)}"
+        storms = "1 pause storm" if set(counts) == {1} else f"{span(counts)} pause storms"
         lost = f" and dropped {span(dropped)} packets" if any(dropped) else ""
         text = (
-            f"{where}: a PFC watchdog detected {span(counts)} pause storms{lost}. The first was at port "
+            f"{where}: a PFC watchdog detected {storms}{lost}. The first was at port "
             f"{first['port']}, queue {first['queue']}, at {formats.format_time(first['at_ps'])}"
         )
         found.append(Line("PAUSE STORMS", text, True))

@@ -1,0 +1,61 @@
+//! Warnings about PFC watchdogs whose times do not fit the run.
+
+use crate::events::Change;
+use crate::model::Scenario;
+use mech::pause::Watchdog;
+use units::Dur;
+
+/// Half of the longest pause of a PFC frame, in bytes of the link: a host refreshes its pauses after this time.
+const HOST_REFRESH_BYTES: u64 = 65_535 * 64 / 2;
+
+/// PFC watchdog of a port, with the longest time between two pause frames of its far end, if that ever pauses.
+struct WatchedPort {
+    watchdog: Watchdog,
+    refresh: Option<Dur>,
+}
+
+/// Returns the warnings about the watchdogs of a scenario.
+pub(crate) fn list_warnings(scenario: &Scenario) -> Vec<String> {
+    let ports = watched_ports(scenario);
+    let end = scenario.duration.saturating_add(scenario.measure.drain);
+    let detection = ports.iter().map(|port| port.watchdog.detection_time).min();
+    let late = detection.filter(|time| *time >= end).map(|time| {
+        format!(
+            "the PFC watchdog never acts: `detection_time` is {time}, and the run ends at {end} or earlier \
+             (duration + measure.drain)"
+        )
+    });
+    let is_early = |port: &&WatchedPort| {
+        port.watchdog.ends_pauses() && port.refresh.is_some_and(|refresh| port.watchdog.restoration_time < refresh)
+    };
+    let early = ports.iter().filter(is_early).max_by_key(|port| port.refresh).map(|port| {
+        format!(
+            "the PFC watchdog may end its action before the storm ends: `restoration_time` is {}, and a pause is \
+             refreshed only after {}",
+            port.watchdog.restoration_time,
+            port.refresh.unwrap_or(Dur::ZERO)
+        )
+    });
+    late.or(early).into_iter().collect()
+}
+
+fn watched_ports(scenario: &Scenario) -> Vec<WatchedPort> {
+    let hosts_pause = scenario.events.iter().any(|event| matches!(event.change, Change::Host(_)));
+    let mut all = Vec::new();
+    for (config, node) in scenario.switches.iter().zip(scenario.topology.hosts..) {
+        for (port, link) in config.ports.iter().zip(&scenario.topology.nodes[node as usize].ports) {
+            let Some(watchdog) = port.pause.slot.pausing().and_then(|pausing| pausing.watchdog()) else { continue };
+            let clock = link.rate.clock();
+            let refresh = match link.peer.checked_sub(scenario.topology.hosts) {
+                None => hosts_pause.then(|| clock.time(HOST_REFRESH_BYTES)),
+                Some(far) => {
+                    let slot = &scenario.switches[far as usize].ports[usize::from(link.peer_port)].pause.slot;
+                    let times = slot.for_port(clock).pausing().map(|pausing| pausing.duration_and_refresh());
+                    times.map(|(duration, refresh)| refresh.unwrap_or(duration))
+                }
+            };
+            all.push(WatchedPort { watchdog, refresh });
+        }
+    }
+    all
+}
