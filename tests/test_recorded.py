@@ -27,7 +27,14 @@ buffer = { kind = "per_port", size = "400KB" }
 overflow = { kind = "tail_drop" }
 routing = { kind = "spray" }
 marking = { kind = "ecn_threshold", k = "10pkt" }
-pause = { kind = "pfc", xoff = "15KB", xon = "8KB", watchdog = "alert", detection_time = "20us", restoration_time = "20us", poll_interval = "10us" }
+[switch.pause]
+kind = "pfc"
+xoff = "15KB"
+xon = "8KB"
+watchdog = "alert"
+detection_time = "20us"
+restoration_time = "20us"
+poll_interval = "10us"
 [transport]
 kind = "dctcp"
 recovery = "rack"
