@@ -56,7 +56,10 @@ CASES: dict[str, dict[str, Any]] = {
     "twin": {},
     "drifting": {},
     "late": {},
-    "blind": {"shared_by_classes": {"port": "s0:4", "classes": [0, 3], "drops": 9}},
+    "blind": {
+        "shared_by_classes": {"port": "s0:4", "classes": [0, 3], "drops": 9},
+        "pause_storms": {"count": 2, "dropped": 7, "first": {"at_ps": 10**9, "port": "s0:1", "queue": 3}},
+    },
 }
 
 

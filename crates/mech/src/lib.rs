@@ -39,6 +39,7 @@ pub mod routing;
 mod rule;
 pub mod scheduler;
 mod view;
+mod watchdog;
 
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -1,7 +1,7 @@
 //! Interface of agents that pause the far end of their port.
 
 use crate::ClassSet;
-use crate::pause::Watchdog;
+use crate::watchdog::Watchdog;
 use units::Dur;
 
 /// XOFF and XON thresholds of memory in use.

@@ -8,13 +8,12 @@ mod parameters;
 mod pfc;
 mod port_pause;
 mod thresholds;
-mod watchdog;
 
 pub use crate::headroom::{CONTROL_FRAME_BYTES, PausedLink};
 pub use crate::pause_levels::{PauseLevels, Pausing};
+pub use crate::watchdog::{QueueSample, QueueWatch, StormChange, Watchdog, WatchdogAction};
 pub use pfc::Pfc;
 pub use port_pause::PortPause;
-pub use watchdog::{QueueSample, QueueWatch, StormChange, Watchdog, WatchdogAction};
 
 use crate::Mechanism;
 

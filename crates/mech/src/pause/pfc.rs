@@ -3,9 +3,9 @@
 
 use super::parameters::{PauseFrames, PauseThresholds};
 use super::thresholds::{PauseRules, PauseSignal};
-use super::watchdog::WatchdogParams;
 use super::{PauseLevels, Pausing, Watchdog};
 use crate::params::{ParamKind, Spec, Values, join_params};
+use crate::watchdog::WatchdogParams;
 use crate::{
     Account, Act, Agent, AgentContext, CheckContext, ClassSet, Env, PortId, PriorityGroups, Report, TimerId, params,
 };

@@ -91,7 +91,7 @@ impl Watchdog {
 
 impl WatchdogParams {
     /// Returns the settings of the watchdog; `None` without one.
-    pub(super) fn to_watchdog(&self) -> Option<Watchdog> {
+    pub(crate) fn to_watchdog(&self) -> Option<Watchdog> {
         let (detection_time, restoration_time) =
             (self.detection_time.unwrap_or(DEFAULT_TIME), self.restoration_time.unwrap_or(DEFAULT_TIME));
         let shortest = detection_time.min(restoration_time);
@@ -101,7 +101,7 @@ impl WatchdogParams {
     }
 
     /// Reports times without a watchdog, and polls that are too rare for the other times.
-    pub(super) fn check(&self, report: &mut Report) {
+    pub(crate) fn check(&self, report: &mut Report) {
         let times = [
             ("detection_time", self.detection_time),
             ("restoration_time", self.restoration_time),
