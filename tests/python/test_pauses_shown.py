@@ -15,7 +15,7 @@ from overspill import Key, charts, report
 from overspill.charts import mpl, pauses, plotly_figure, saturation
 from overspill.charts.chart_spec import Bars, Chart, Graph, HeatMap, Line, Span
 from overspill.engine import core
-from overspill.results import cautions, deadlocks, pausable_classes
+from overspill.results import cautions, deadlocks, header, pausable_classes
 from overspill.results import warnings as show
 from overspill.results.results import Results
 
@@ -101,12 +101,24 @@ def test_bars_are_the_share_of_the_window_by_tier(slow: Results) -> None:
     )
 
 
+OTHER_CLASS = """
+[[traffic]]
+name = "u"
+kind = "constant"
+source = "a"
+destination = "b"
+rate = "1Mbps"
+stop = "1us"
+class = 0
+"""
+
+
 @pytest.mark.parametrize(
     ("pause", "classes"),
     [
         ('kind = "pfc", classes = [3]', None),
-        ('kind = "pfc", classes = [2, 3]', "class 2"),
-        ('kind = "pfc"', "classes 0, 1, 2"),
+        ('kind = "pfc", classes = [0, 3]', "class 0"),
+        ('kind = "pfc"', "class 0"),
         ('kind = "pause"', None),
     ],
 )
@@ -115,7 +127,7 @@ def test_the_bars_name_no_lossy_class_as_never_paused(
 ) -> None:
     path = tmp_path / "slow.toml"
     text = made.SLOW.replace('stop = "80us"', 'stop = "80us"\nclass = 3').replace('kind = "pfc"', pause)
-    path.write_text(text)
+    path.write_text(text + OTHER_CLASS)
     caption = charts.build_charts(overspill.run(path))["pauses-tiers"].caption
     others = "ports of switch" if classes is None else f"ports of switch; {classes}"
     assert caption.endswith(f" Never paused in the window: {others}.")
@@ -307,12 +319,24 @@ def test_storms_that_a_watchdog_ends_are_counted_and_told(ring: Path) -> None:
     assert [sum(run.column("ports", "drop_watchdog").tolist()) for run in results.runs] == dropped
     (text,) = [line.text for line in cautions.caution_lines(results) if line.label == "PAUSE STORMS"]
     counts = [run.pause_storms["count"] for run in results.runs if run.pause_storms]
-    assert (
-        f"detected {cautions.span(counts)} pause storms and dropped {cautions.span(dropped)} packets" in text
-    )
+    storms = f"{cautions.span(counts)} pause storms and dropped {cautions.span(dropped)} packets"
+    assert f"in the whole run, a PFC watchdog detected {storms}" in text
     first = min(table["from_ps"].to_pylist()) / 1e9
     assert text.endswith(f"at {first:g} ms"), text
     assert Key("pause_storms") in results.values[results.variants[0]][1]
+
+
+def test_unfinished_flows_behind_an_endless_storm_get_no_advice_on_the_drain(ring: Path) -> None:
+    storm = '[[event]]\nkind = "pause_storm"\nat = "0ms"\nhost = "h0"\n'
+    text = ring.read_text().replace('drain = "10ms"', 'drain = "1ms"')
+    ring.write_text(text + storm)
+    (line,) = [one for one in header.header_lines(overspill.run(ring)) if one.label == "UNFINISHED FLOWS"]
+    assert line.text.endswith("No drain ends the h0 pause storm: set its `until`, or use a `watchdog`"), (
+        line.text
+    )
+    ring.write_text(text.replace('duration = "5ms"', 'duration = "1us"'))
+    (line,) = [one for one in header.header_lines(overspill.run(ring)) if one.label == "UNFINISHED FLOWS"]
+    assert "measure.drain" in line.text and "storm" not in line.text
 
 
 def test_without_a_watchdog_storms_have_no_metric(slow: Results) -> None:

@@ -17,7 +17,7 @@ use units::{Dur, Time};
 
 /// Default of the parameters `detection_time` and `restoration_time`, as in Junos and SONiC.
 const DEFAULT_TIME: Dur = Dur::ms(200);
-/// Default of the parameter `poll_interval`, as in Junos.
+/// Default of the parameter `poll_interval`, as in Junos, if the other times are at least twice as long.
 const DEFAULT_POLL_INTERVAL: Dur = Dur::ms(100);
 /// Smallest value of each of the three times. Much shorter intervals would need more events than the traffic.
 const SHORTEST_TIME: Dur = Dur::us(1);
@@ -47,18 +47,20 @@ params! {
             default: Some("off"),
         },
         detection_time: Option<Dur> = {
-            doc: "Time for which a queue must be stalled until the watchdog acts. The default is 200 ms.",
+            doc: "Time for which a queue must be stalled until the watchdog acts. A poll counts as a whole interval, so \
+                  that the watchdog may act up to one interval earlier. The default is 200 ms.",
             kind: ParamKind::Time { min: SHORTEST_TIME.0 },
             default: Some(""),
         },
         restoration_time: Option<Dur> = {
-            doc: "Time without a pause of the queue until the watchdog ends its action. The default is 200 ms.",
+            doc: "Time without a pause of the queue until the watchdog ends its action, `drop` or `forward`. The default \
+                  is 200 ms.",
             kind: ParamKind::Time { min: SHORTEST_TIME.0 },
             default: Some(""),
         },
         poll_interval: Option<Dur> = {
-            doc: "Time between two polls of a queue by the watchdog. The default is 100 ms, or the smaller of the other \
-                  two times.",
+            doc: "Time between two polls of a queue by the watchdog. The default is 100 ms, or half of the smaller of the \
+                  other two times if this is less.",
             kind: ParamKind::Time { min: SHORTEST_TIME.0 },
             default: Some(""),
         },
@@ -94,13 +96,14 @@ impl WatchdogParams {
     pub(crate) fn to_watchdog(&self) -> Option<Watchdog> {
         let (detection_time, restoration_time) =
             (self.detection_time.unwrap_or(DEFAULT_TIME), self.restoration_time.unwrap_or(DEFAULT_TIME));
-        let shortest = detection_time.min(restoration_time);
-        let poll_interval = self.poll_interval.unwrap_or(DEFAULT_POLL_INTERVAL.min(shortest));
+        // Two polls are the least that tell a stalled queue from one that a short pause has just met.
+        let half = Dur(detection_time.min(restoration_time).0 / 2);
+        let poll_interval = self.poll_interval.unwrap_or(DEFAULT_POLL_INTERVAL.min(half));
         let watchdog = Watchdog { action: self.watchdog, detection_time, restoration_time, poll_interval };
         (self.watchdog != WatchdogAction::Off).then_some(watchdog)
     }
 
-    /// Reports times without a watchdog, and polls that are too rare for the other times.
+    /// Reports times without an effect, and polls that are too rare for the other times.
     pub(crate) fn check(&self, report: &mut Report) {
         let times = [
             ("detection_time", self.detection_time),
@@ -108,12 +111,19 @@ impl WatchdogParams {
             ("poll_interval", self.poll_interval),
         ];
         let Some(watchdog) = self.to_watchdog() else {
-            if let Some((key, Some(time))) = times.into_iter().find(|(_, time)| time.is_some()) {
-                report.add_error(key, time, "a time only with `watchdog` set to `alert`, `drop` or `forward`");
+            if let Some((key, _)) = times.into_iter().find(|(_, time)| time.is_some()) {
+                report.add_warning(format!("pfc: {key} has no effect without a `watchdog`"));
             }
             return;
         };
+        let is_alert = self.watchdog == WatchdogAction::Alert;
+        if is_alert && self.restoration_time.is_some() {
+            report.add_warning(
+                "pfc: restoration_time has no effect with the watchdog `alert`, which ends with the stall",
+            );
+        }
         let others = [("detection_time", watchdog.detection_time), ("restoration_time", watchdog.restoration_time)];
+        let others = others.into_iter().take(if is_alert { 1 } else { 2 });
         if let Some((key, most)) = others.into_iter().find(|(_, most)| watchdog.poll_interval > *most) {
             report.add_error("poll_interval", watchdog.poll_interval, format!("at most {key} = {most}"));
         }

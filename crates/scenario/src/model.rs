@@ -152,6 +152,11 @@ impl Scenario {
         let of_traffic = self.traffic.iter().map(|traffic| traffic.classes());
         of_traffic.chain(of_cut.map(ClassSet::single)).fold(ClassSet::NONE, ClassSet::union)
     }
+    /// Returns the latest end of the run. Raw sources have no flows to wait for, so that they need no drain.
+    pub fn latest_end(&self) -> Dur {
+        let has_flows = self.traffic.iter().any(|traffic| traffic.raw_payload().is_none());
+        self.duration.saturating_add(if has_flows { self.measure.drain } else { Dur::ZERO })
+    }
     /// Returns the size of the largest data frame in bytes.
     pub fn largest_frame(&self) -> u16 {
         let frame = |tcp: &TcpConfig| self.framing.frame_size(tcp.mss(), tcp.data_option_bytes());

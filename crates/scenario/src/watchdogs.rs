@@ -1,8 +1,8 @@
 //! Warnings about PFC watchdogs whose times do not fit the run.
 
-use crate::events::Change;
 use crate::model::Scenario;
 use mech::pause::Watchdog;
+use std::collections::BTreeSet;
 use units::Dur;
 
 /// Half of the longest pause of a PFC frame, in bytes of the link: a host refreshes its pauses after this time.
@@ -17,12 +17,16 @@ struct WatchedPort {
 /// Returns the warnings about the watchdogs of a scenario.
 pub(crate) fn list_warnings(scenario: &Scenario) -> Vec<String> {
     let ports = watched_ports(scenario);
-    let end = scenario.duration.saturating_add(scenario.measure.drain);
-    let detection = ports.iter().map(|port| port.watchdog.detection_time).min();
-    let late = detection.filter(|time| *time >= end).map(|time| {
+    let end = scenario.latest_end();
+    let late: Vec<Dur> = ports.iter().map(|port| port.watchdog.detection_time).filter(|time| *time >= end).collect();
+    let never = late.iter().min().map(|time| {
+        let some = if late.len() < ports.len() {
+            format!(" at {} of {} ports", late.len(), ports.len())
+        } else {
+            String::new()
+        };
         format!(
-            "the PFC watchdog never acts: `detection_time` is {time}, and the run ends at {end} or earlier \
-             (duration + measure.drain)"
+            "the PFC watchdog never acts{some}: `detection_time` is {time}, and the run ends at {end} at the latest"
         )
     });
     let is_early = |port: &&WatchedPort| {
@@ -36,18 +40,19 @@ pub(crate) fn list_warnings(scenario: &Scenario) -> Vec<String> {
             port.refresh.unwrap_or(Dur::ZERO)
         )
     });
-    late.or(early).into_iter().collect()
+    never.or(early).into_iter().collect()
 }
 
 fn watched_ports(scenario: &Scenario) -> Vec<WatchedPort> {
-    let hosts_pause = scenario.events.iter().any(|event| matches!(event.change, Change::Host(_)));
+    let pausing_hosts: BTreeSet<u32> =
+        scenario.events.iter().filter_map(|event| event.host_pause()).map(|pause| pause.host).collect();
     let mut all = Vec::new();
     for (config, node) in scenario.switches.iter().zip(scenario.topology.hosts..) {
         for (port, link) in config.ports.iter().zip(&scenario.topology.nodes[node as usize].ports) {
             let Some(watchdog) = port.pause.slot.pausing().and_then(|pausing| pausing.watchdog()) else { continue };
             let clock = link.rate.clock();
             let refresh = match link.peer.checked_sub(scenario.topology.hosts) {
-                None => hosts_pause.then(|| clock.time(HOST_REFRESH_BYTES)),
+                None => pausing_hosts.contains(&link.peer).then(|| clock.time(HOST_REFRESH_BYTES)),
                 Some(far) => {
                     let slot = &scenario.switches[far as usize].ports[usize::from(link.peer_port)].pause.slot;
                     let times = slot.for_port(clock).pausing().map(|pausing| pausing.duration_and_refresh());

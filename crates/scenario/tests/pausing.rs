@@ -167,26 +167,44 @@ fn pauses_that_may_expire_before_they_are_refreshed_are_noted_with_their_times()
     assert_eq!(counted, [note("is never refreshed", "10240ns").replace(ENDS_RUN, COUNTED)]);
 }
 
+/// Test of watchdogs that are too slow for the run: it ends after `duration`, and the drain if there are flows.
 #[test]
 fn watchdog_that_detects_no_storm_before_the_run_ends_is_noted() {
-    let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), "");
+    let with = |time: &str, more: &str| {
+        let watchdog = format!("watchdog = \"drop\", detection_time = \"{time}\", restoration_time = \"200ms\", xon");
+        pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &watchdog)), more)
+    };
     let note = |time: &str, end: &str| {
-        format!(
-            "the PFC watchdog never acts: `detection_time` is {time}, and the run ends at {end} or earlier (duration + \
-             measure.drain)"
-        )
+        format!("the PFC watchdog never acts: `detection_time` is {time}, and the run ends at {end} at the latest")
     };
-    let [said] = &with("watchdog = \"drop\", detection_time = \"9s\", restoration_time = \"1ms\"")[..] else {
-        panic!()
+    let drain = "[measure]\ndrain = \"30ms\"\n";
+    assert_eq!(with("40ms", drain), [note("40ms", "40ms")]);
+    assert_eq!(with("39ms", drain), [""; 0]);
+    let some = "[[override]]\nwhere = { port = \"host\" }\nswitch.pause.detection_time = \"1ms\"\n";
+    assert_eq!(with("40ms", &format!("{drain}{some}")), [""; 0], "all ports have another time");
+}
+
+#[test]
+fn times_of_a_watchdog_without_an_effect_are_noted() {
+    let with = |more: &str| pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), "");
+    assert_eq!(with("poll_interval = \"1ms\""), ["pfc: poll_interval has no effect without a `watchdog`"]);
+    let alert = "watchdog = \"alert\", detection_time = \"1ms\"";
+    assert_eq!(with(alert), [""; 0]);
+    let note = "pfc: restoration_time has no effect with the watchdog `alert`, which ends with the stall";
+    assert_eq!(with(&format!("{alert}, restoration_time = \"1ms\"")), [note]);
+}
+
+#[test]
+fn pauses_by_hosts_that_change_nothing_are_noted() {
+    let with = |event: &str| {
+        pausing(&format!("{PER_PORT}\n{PFC}"), &format!("[[event]]\nat = \"1ms\"\nhost = \"h0\"\n{event}\n"))
     };
-    let end = said.split("ends at ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
-    assert_eq!(*said, note("9s", end));
-    assert_eq!(
-        with(&format!("watchdog = \"drop\", detection_time = \"{end}\"")),
-        [note(end, end)],
-        "the end itself is late"
-    );
-    assert_eq!(with("watchdog = \"alert\", detection_time = \"1us\", restoration_time = \"1us\""), [""; 0]);
+    let idle = "event: the pause storm of `h0` has no effect, because no traffic has a class that it pauses";
+    assert_eq!(with("kind = \"pause_storm\"\nclasses = [3]"), [idle]);
+    assert_eq!(with("kind = \"pause_storm\"\nclasses = [0, 3]"), [""; 0]);
+    let fast = "event: the slow receiver at 1Gbps of `h0` has no effect, because its link has only 1Gbps";
+    assert_eq!(with("kind = \"slow_receiver\"\nrate = \"1Gbps\""), [fast]);
+    assert_eq!(with("kind = \"slow_receiver\"\nrate = \"999Mbps\""), [""; 0]);
 }
 
 /// Test of the warning that the absence of a pause frame for `restoration_time` is no sign that the storm has ended.
@@ -195,7 +213,7 @@ fn watchdog_that_detects_no_storm_before_the_run_ends_is_noted() {
 fn watchdog_that_ends_its_action_between_two_refreshes_is_noted() {
     let storm = "[[event]]\nkind = \"pause_storm\"\nat = \"1ms\"\nhost = \"h0\"\n";
     let with = |restoration: &str, action: &str, event: &str| {
-        let more = format!("watchdog = \"{action}\", detection_time = \"1us\", restoration_time = \"{restoration}\"");
+        let more = format!("watchdog = \"{action}\", detection_time = \"2us\", restoration_time = \"{restoration}\"");
         pausing(&format!("{PER_PORT}\n{}", PFC.replace("xon", &format!("{more}, xon"))), event)
     };
     let note = |time: &str| {
@@ -207,7 +225,8 @@ fn watchdog_that_ends_its_action_between_two_refreshes_is_noted() {
     assert_eq!(with("16776959ns", "drop", storm), [note("16776959ns")]);
     assert_eq!(with("1ms", "forward", storm), [note("1ms")]);
     assert_eq!(with("16776960ns", "drop", storm), [""; 0]);
-    assert_eq!(with("1ms", "alert", storm), [""; 0], "an alert has no action");
+    let alert = "pfc: restoration_time has no effect with the watchdog `alert`, which ends with the stall";
+    assert_eq!(with("1ms", "alert", storm), [alert]);
     assert_eq!(with("1ms", "drop", ""), [""; 0], "no host pauses");
 }
 

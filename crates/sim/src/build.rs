@@ -246,6 +246,7 @@ fn build_empty<O: Observer, T: Tap>(
         stop: None,
         ended_before_now: false,
         pauses: site.pauses,
+        latest_end: Time(scenario.latest_end().0),
         deadlock: None,
         milestone: Time::ZERO,
         baseline: None,

@@ -8,7 +8,8 @@
 //! The search begins with all paused links. It assumes that the ports of links in the set stay paused, and lets all
 //! frames leave that then can. It removes each link whose bytes fall to their threshold, and repeats this until none
 //! does. The set that remains is a deadlock. Only pauses that are refreshed before they expire count, and only while
-//! no resume is in flight. A pause that a PFC watchdog will end does not count.
+//! no resume is in flight. A pause that a PFC watchdog ends before the run may
+//! end does not count.
 
 use crate::link::Links;
 use dataplane::{Core, Host, ReceivedPauses, SentPauses, StuckBytes, Switch};
@@ -37,6 +38,8 @@ pub(crate) struct NetworkState<'a> {
     pub(crate) wires: &'a Links,
     /// Number of each node's first port, counted over the whole network.
     pub(crate) base: &'a [u32],
+    /// Latest instant at which the run may end.
+    pub(crate) latest_end: Time,
 }
 
 impl NetworkState<'_> {
@@ -61,7 +64,7 @@ impl NetworkState<'_> {
                 let both_ends =
                     switch.core().sent_pauses(PortId(port)).zip(self.core(from).received_pauses(PortId(out)));
                 let both = both_ends.map_or(ClassSet::NONE, |(sent, in_effect)| effective_pauses(&sent, &in_effect));
-                let both = both.minus(self.core(from).classes_resumed_by_watchdog(PortId(out)));
+                let both = both.minus(self.core(from).classes_resumed_by_watchdog(PortId(out), self.latest_end));
                 if both != ClassSet::NONE {
                     all.insert((node, port), both);
                 }

@@ -127,7 +127,7 @@ impl Recorder {
             reordering: measure.reordering.then(|| Box::new(Reordering::new(measure.displacement_threshold))),
             pauses: scenario
                 .has_pauses()
-                .then(|| Box::new(PausedPorts::new(ports.clone().count(), scenario.top_class()))),
+                .then(|| Box::new(PausedPorts::new(ports.clone().count(), scenario.classes()))),
             holds: scenario.has_packet_holds().then(|| Box::new(HoldingPorts::new(ports.clone().count()))),
             notices: scenario.sends_notices().then(|| Box::new(Notices::new(ports.clone().count(), measure.notices))),
             limits: scenario.has_rate_reaction().then(|| Box::new(RateLimits::new(measure.rate_limits))),

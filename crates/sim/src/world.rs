@@ -92,6 +92,8 @@ pub struct World<O: Observer, T: Tap = ()> {
     pub(crate) ended_before_now: bool,
     /// True if the far end of any port may pause it.
     pub(crate) pauses: bool,
+    /// Latest instant at which the run may end.
+    pub(crate) latest_end: Time,
     /// First deadlock that was found.
     pub(crate) deadlock: Option<Deadlock>,
     /// Instant before which the run only processes steps, without other work.

@@ -80,9 +80,14 @@ fn a_response_time_delays_both_stop_and_go() {
 
 #[test]
 fn pause_stops_the_whole_port_and_pfc_the_class() {
-    for (kind, classes) in [("pause", vec![0, 1, 2]), ("pfc", vec![2])] {
-        let text = slow(&format!(r#"{{ kind = "{kind}", xoff = "4554B", xon = "1518B" }}"#), "")
-            .replace("stop = \"130us\"", "stop = \"130us\"\nclass = 2");
+    let other = "[[traffic]]\nname = \"other\"\nkind = \"constant\"\nsource = \"a\"\ndestination = \"b\"\nrate = \
+                 \"1Mbps\"\nstop = \"1us\"\n";
+    for (kind, classes) in [("pause", vec![0, 2]), ("pfc", vec![2])] {
+        let text = slow(&format!(r#"{{ kind = "{kind}", xoff = "4554B", xon = "1518B" }}"#), other).replacen(
+            "stop = \"130us\"",
+            "stop = \"130us\"\nclass = 2",
+            1,
+        );
         let results = run(&text, 1);
         let mut paused: Vec<u64> = pauses(&results).iter().map(|row| row[4]).collect();
         paused.sort_unstable();

@@ -44,6 +44,13 @@ fn drop_breaks_the_deadlock_of_a_ring_again_and_again() {
 }
 
 #[test]
+fn deadlock_that_the_watchdog_cannot_end_in_time_is_one() {
+    let slow = watched_ring("drop").replace("\"300us\"", "\"5ms\"");
+    assert_eq!(run(&slow, 1).deadlock, run(&ring(5, RING), 1).deadlock);
+    assert!(run(&slow, 1).deadlock.is_some() && storms(&run(&slow, 1)).is_empty());
+}
+
+#[test]
 fn storm_begins_when_a_port_has_been_paused_for_the_detection_time() {
     let results = run(&watched_ring("drop"), 1);
     let [from, _, node, port, ..] = storms(&results)[0];

@@ -88,7 +88,7 @@ def pause_storm_warnings(results: FinishedRuns) -> list[Line]:
         storms = "1 pause storm" if set(counts) == {1} else f"{span(counts)} pause storms"
         lost = f" and dropped {span(dropped)} packets" if any(dropped) else ""
         text = (
-            f"{where}: a PFC watchdog detected {storms}{lost}. The first was at port "
+            f"{where}: in the whole run, a PFC watchdog detected {storms}{lost}. The first was at port "
             f"{first['port']}, queue {first['queue']}, at {formats.format_time(first['at_ps'])}"
         )
         found.append(Line("PAUSE STORMS", text, True))

@@ -89,8 +89,13 @@ def incomplete_warnings(results: FinishedRuns) -> list[Line]:
             measured = sum(run.summary["flows"]["measured"] for run in left)
             text = f"{name_runs(left)}: {count} of {measured} measured flows did not finish"
             text += "; values that depend on these flows are lower bounds"
+            endless = sorted({one.text for run in left for one in run.changes if one.is_endless_storm})
+            if endless:
+                text += (
+                    f". No drain ends the {' and the '.join(endless)}: set its `until`, or use a `watchdog`"
+                )
             # A longer drain does not help a run that was cut or ended in a deadlock.
-            if not any(run.cut or run.deadlock for run in left):
+            elif not any(run.cut or run.deadlock for run in left):
                 text += ". Increase `measure.drain`, or set `measure.allow_unfinished = true`"
             found.append(Line("UNFINISHED FLOWS", text, True))
         found += [Line("DEADLOCK", text, True) for text in deadlock_sentences(results.runs_of(variant))]

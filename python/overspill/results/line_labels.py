@@ -67,7 +67,7 @@ LABEL_MEANINGS = {
     ),
     "UNEQUAL MEMORY": ("The switches of the variants have unequal memory in total, including bounce queues."),
     "PAUSE STORMS": (
-        "Queues that pauses stopped for at least the `detection_time` of a PFC watchdog, which then acted. "
+        "Queues that pauses stopped for the `detection_time` of a PFC watchdog, less at most one poll. "
         "The table `pause_storms` lists them."
     ),
     "SHARED MEMORY": (

@@ -39,6 +39,11 @@ class NetworkChange:
         """Text of the event: `leaf0:spine1 down`, `h7 rate 100Mbps`, `h3 pause storm until 7ms`."""
         return f"{self.link} {self.what}"
 
+    @property
+    def is_endless_storm(self) -> bool:
+        """True if a host pauses its switch until the end of the run."""
+        return self.pauses and self.what == "pause storm"
+
 
 class RunData:
     """Finished run of one variant with one seed: its summary, tables and captures."""

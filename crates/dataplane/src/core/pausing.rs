@@ -266,6 +266,11 @@ impl Core {
         }
     }
 
+    /// Returns true if pause frames were received at a port that have not taken effect.
+    pub(super) fn has_pending_pauses(&self, port: PortId) -> bool {
+        self.pausing.as_ref().is_some_and(|pausing| !pausing.gates[usize::from(port.0)].pending_requests.is_empty())
+    }
+
     /// Applies the received pause frames whose response time is over.
     fn apply_due_pauses<O: Out>(&mut self, port: PortId, now: Time, out: &mut O) {
         loop {

@@ -135,11 +135,18 @@ impl Core {
         ignored.fold(ClassSet::NONE, |set, queue| set.union(queue.classes))
     }
 
-    /// Returns the classes whose pauses at a port end at the latest by the action of its watchdog.
-    pub fn classes_resumed_by_watchdog(&self, port: PortId) -> ClassSet {
+    /// Returns the classes that are paused at a port and whose pause its watchdog ends by an instant.
+    pub fn classes_resumed_by_watchdog(&self, port: PortId, by: Time) -> ClassSet {
         let own = self.watchdogs.as_ref().and_then(|all| all.ports[usize::from(port.0)].as_deref());
-        let own = own.filter(|own| own.watchdog.ends_pauses());
-        own.map_or(ClassSet::NONE, |own| own.queues.iter().fold(ClassSet::NONE, |set, one| set.union(one.classes)))
+        let own = own.filter(|own| own.watchdog.ends_pauses()).zip(self.pausing.as_ref());
+        let Some((own, pausing)) = own else { return ClassSet::NONE };
+        let Watchdog { detection_time, poll_interval, .. } = own.watchdog;
+        let since = &pausing.gates[usize::from(port.0)].since;
+        // The pause may begin just after a poll.
+        let end = |class: &u8| since[usize::from(*class)].saturating_add(detection_time).saturating_add(poll_interval);
+        let watched = own.queues.iter().fold(ClassSet::NONE, |set, one| set.union(one.classes));
+        let ended = (0..8).filter(|class| watched.has(*class) && end(class) <= by);
+        ended.fold(ClassSet::NONE, |set, class| set.union(ClassSet::single(class)))
     }
 
     /// Returns the pause storms that the watchdogs of this node detected, in the order of their detection; `None` if
@@ -191,6 +198,8 @@ impl Core {
                 None => {}
             }
         }
+        // A received pause that takes effect later may stall a queue without a further pause frame.
+        busy |= self.has_pending_pauses(port);
         let next = if busy { now.saturating_add(watchdog.poll_interval) } else { Time::NEVER };
         self.watchdogs.as_mut().and_then(|all| all.port(port)).into_iter().for_each(|own| own.next_poll = next);
         if busy {

@@ -148,6 +148,14 @@ impl Marking for Wred {
         for (i, entry) in self.given.iter().enumerate().filter(|(_, entry)| entry.min.0 > entry.max.0) {
             report.add_error(format!("queues.{i}.min"), entry.min, format!("at most max = {}", entry.max));
         }
+        for (i, _) in self.given.iter().enumerate().filter(|(_, entry)| entry.queue.is_empty()) {
+            report.add_error(format!("queues.{i}.queue"), "an empty list", "one or more numbers of queues");
+        }
+        if self.given.iter().any(|entry| entry.weight == 0.0) {
+            report.add_warning(
+                "wred: weight = 0 keeps the average queue at 0, so that no packet is marked. Set a weight above 0",
+            );
+        }
     }
     fn clone_boxed(&self) -> Box<dyn Marking> {
         Box::new(self.clone())

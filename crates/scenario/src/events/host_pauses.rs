@@ -20,8 +20,8 @@ const UNTIL: Param = Param {
 };
 const CLASSES: Param = Param {
     name: "classes",
-    doc: "Classes that the host pauses, 0 to 7. The default is all that the host's switch pauses. PAUSE frames \
-          (802.3x) always pause all classes.",
+    doc: "Classes that the host pauses, 0 to 7. The default is all classes in use that the host's switch pauses. PAUSE \
+          frames (802.3x) always pause all classes.",
     kind: ParamKind::Counts { min: 0, max: 7 },
     default: Some(""),
 };
@@ -99,7 +99,9 @@ impl HostPause {
             _ => {
                 let (Bytes(xoff), Bytes(xon)) = (values.get("xoff"), values.get("xon"));
                 if xon >= xoff {
-                    return Err(fault("xon", Bytes(xon).to_string(), format!("less than xoff = {}", Bytes(xoff))));
+                    let rule =
+                        format!("less than xoff = {} (xoff and xon have defaults of 256KB and 128KB)", Bytes(xoff));
+                    return Err(fault("xon", Bytes(xon).to_string(), rule));
                 }
                 PauseCause::SlowReceiver { drain: values.rate("rate"), xoff, xon }
             }

@@ -6,6 +6,7 @@ use crate::diag::format_fault;
 use crate::events::{Change, HostPause};
 use crate::group_memory::lossless_classes;
 use crate::model::Scenario;
+use dataplane::PauseCause;
 use mech::{ClassSet, PortId};
 use std::collections::BTreeSet;
 
@@ -58,7 +59,9 @@ fn resolve_classes(pause: &HostPause, kind: &str, host: &str, scenario: &Scenari
     let mut resolved = pause.clone();
     resolved.whole = honoured.whole;
     let Some(given) = &pause.given_classes else {
-        resolved.period.classes = honoured.classes;
+        // A pause of classes without traffic changes nothing, and would only add storms and pauses without meaning.
+        let in_use = ClassSet(honoured.classes.0 & scenario.classes().0);
+        resolved.period.classes = if in_use == ClassSet::NONE || honoured.whole { honoured.classes } else { in_use };
         return Ok(resolved);
     };
     if honoured.whole {
@@ -76,4 +79,21 @@ fn resolve_classes(pause: &HostPause, kind: &str, host: &str, scenario: &Scenari
         return Err(("classes", format!("class {class}"), rule));
     }
     Ok(resolved)
+}
+
+/// Warns about pauses by hosts that change nothing: no traffic has their classes, or the host is as fast as its link.
+pub(super) fn warn_idle_host_pauses(scenario: &Scenario, notes: &mut Vec<String>) {
+    for event in &scenario.events {
+        let Some(pause) = event.host_pause() else { continue };
+        let host = &event.target;
+        if pause.period.classes.0 & scenario.classes().0 == 0 {
+            notes.push(format!(
+                "event: the {pause} of `{host}` has no effect, because no traffic has a class that it pauses"
+            ));
+        }
+        let link = scenario.topology.nodes[pause.host as usize].ports[0].rate;
+        if matches!(pause.period.cause, PauseCause::SlowReceiver { drain, .. } if drain >= link) {
+            notes.push(format!("event: the {pause} of `{host}` has no effect, because its link has only {link}"));
+        }
+    }
 }

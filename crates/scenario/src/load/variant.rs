@@ -180,6 +180,7 @@ pub(super) fn read_variant(
     notes.borrow_mut().append(&mut warnings::list_warnings(document, &scenario));
     notes.borrow_mut().extend(import_notes::describe_defaults(document, &scenario));
     events::warn_late_events(&scenario, &mut notes.borrow_mut());
+    host_pauses::warn_idle_host_pauses(&scenario, &mut notes.borrow_mut());
     Some(LoadedVariant { scenario, seed: top.count("seed"), resolved: map.into() })
 }
 

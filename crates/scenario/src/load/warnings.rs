@@ -263,9 +263,11 @@ impl WarningContext<'_> {
                 all.iter().find(|one| ["dctcp", "linux_dctcp", "linux_2_6_38_dctcp"].contains(&one.kind.as_str()))
             {
                 let kind = &one.kind;
+                let drops = slots().any(|slot| slot.peek().drops_not_ect());
+                let cure =
+                    if drops { "The profiles of switch.marking drop packets instead" } else { "Set switch.marking" };
                 return vec![format!(
-                    "the transport {kind:?} behaves as Reno, because no switch and no host marks \
-                                     packets. Set switch.marking"
+                    "the transport {kind:?} behaves as Reno, because no switch and no host marks packets. {cure}"
                 )];
             }
         }

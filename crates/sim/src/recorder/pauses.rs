@@ -35,14 +35,16 @@ pub(crate) struct ClassPauses {
 #[derive(Clone, Debug)]
 pub(crate) struct PausedPorts {
     pub(crate) classes: usize,
+    /// Classes in use; other classes are not recorded, although pause frames may name them.
+    pub(crate) in_use: ClassSet,
     /// Records by port over the whole network, and class.
     pub(crate) records: Vec<ClassPauses>,
 }
 
 impl PausedPorts {
-    pub(crate) fn new(ports: usize, top_class: u8) -> PausedPorts {
-        let classes = usize::from(top_class) + 1;
-        PausedPorts { classes, records: vec![ClassPauses::default(); ports * classes] }
+    pub(crate) fn new(ports: usize, in_use: ClassSet) -> PausedPorts {
+        let classes = 8 - in_use.0.leading_zeros() as usize;
+        PausedPorts { classes, in_use, records: vec![ClassPauses::default(); ports * classes] }
     }
 
     fn class_record(&mut self, port: u32, class: u8) -> &mut ClassPauses {
@@ -50,8 +52,8 @@ impl PausedPorts {
     }
 
     pub(crate) fn record_sent(&mut self, scope: &Scope, at: EventLocation, xoff: ClassSet, again: ClassSet) {
-        let in_use = (0..self.classes as u8).filter(|class| scope.covers(at.now) && xoff.has(*class));
-        for class in in_use {
+        let set = ClassSet(self.in_use.0 & xoff.0);
+        for class in (0..8).filter(|class| scope.covers(at.now) && set.has(*class)) {
             let one = self.class_record(at.port, class);
             one.sent += 1;
             one.refreshes += u64::from(again.has(class));
@@ -59,12 +61,18 @@ impl PausedPorts {
     }
 
     pub(crate) fn record_paused(&mut self, scope: &Scope, at: EventLocation, class: u8) {
+        if !self.in_use.has(class) {
+            return;
+        }
         let one = self.class_record(at.port, class);
         one.since = Some(at.now);
         one.times += u64::from(scope.covers(at.now));
     }
 
     pub(crate) fn record_resumed(&mut self, scope: &Scope, at: EventLocation, class: u8, rows: &mut Vec<PauseRow>) {
+        if !self.in_use.has(class) {
+            return;
+        }
         let one = self.class_record(at.port, class);
         if let Some(from) = one.since.take() {
             let (begin, end) = (from.max(scope.from), at.now.min(scope.to));
@@ -88,7 +96,7 @@ mod tests {
     #[test]
     fn pauses_count_inside_the_window_and_are_all_written() {
         let scope = Scope { from: Time(100), to: Time(200), ..Scope::EMPTY };
-        let (mut ports, mut rows) = (PausedPorts::new(2, 1), Vec::new());
+        let (mut ports, mut rows) = (PausedPorts::new(2, ClassSet(0b11)), Vec::new());
         let at = |now| EventLocation { now: Time(now), node: 3, port: 1 };
         for (from, to) in [(10, 50), (60, 130), (140, 150), (190, 260), (300, 310)] {
             ports.record_paused(&scope, at(from), 1);
@@ -106,12 +114,27 @@ mod tests {
     #[test]
     fn pause_frames_and_refreshes_count_by_class() {
         let scope = Scope { to: Time(200), ..Scope::EMPTY };
-        let mut ports = PausedPorts::new(1, 1);
+        let mut ports = PausedPorts::new(1, ClassSet(0b11));
         let at = |now| EventLocation { now: Time(now), node: 3, port: 0 };
         ports.record_sent(&scope, at(1), ClassSet::ALL, ClassSet::NONE);
         ports.record_sent(&scope, at(2), ClassSet::single(1), ClassSet::single(1));
         ports.record_sent(&scope, at(3), ClassSet::NONE, ClassSet::NONE);
         ports.record_sent(&scope, at(200), ClassSet::ALL, ClassSet::ALL);
         assert_eq!(ports.records.iter().map(|one| (one.sent, one.refreshes)).collect::<Vec<_>>(), [(1, 0), (2, 1)]);
+    }
+
+    #[test]
+    fn classes_without_traffic_have_no_record() {
+        let scope = Scope { to: Time(200), ..Scope::EMPTY };
+        let (mut ports, mut rows) = (PausedPorts::new(1, ClassSet(0b101)), Vec::new());
+        let at = |now| EventLocation { now: Time(now), node: 3, port: 0 };
+        ports.record_sent(&scope, at(1), ClassSet::ALL, ClassSet::NONE);
+        for class in 0..3 {
+            ports.record_paused(&scope, at(2), class);
+            ports.record_resumed(&scope, at(5), class, &mut rows);
+        }
+        let records: Vec<(u64, u64)> = ports.records.iter().map(|one| (one.sent, one.times)).collect();
+        assert_eq!(records, [(1, 1), (0, 0), (1, 1)]);
+        assert_eq!(rows.iter().map(|row| row.class).collect::<Vec<_>>(), [0, 2]);
     }
 }

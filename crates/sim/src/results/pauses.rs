@@ -14,12 +14,13 @@ impl<T: Tap> World<Recorder, T> {
         (node as u32, PortId((port - base[node]) as u16))
     }
 
-    /// Returns the time for which every class of every port was paused, and the pauses that the port sent; no rows if
+    /// Returns the time for which every class in use was paused at every port, and the pauses that the port sent; no rows if
     /// no port may be paused.
     pub(super) fn pauses_table(&self) -> Table {
         let pauses: Option<&PausedPorts> = self.state.observer.pauses.as_deref();
         let (all, classes) = pauses.map_or((&[][..], 1), |pauses| (&pauses.records[..], pauses.classes));
-        let rows: Vec<usize> = (0..all.len()).collect();
+        let in_use = |i: &usize| pauses.is_some_and(|pauses| pauses.in_use.has((i % classes) as u8));
+        let rows: Vec<usize> = (0..all.len()).filter(in_use).collect();
         let place = |i: &usize| self.node_and_port((*i / classes) as u32);
         let columns = [
             ("node", make_column(&rows, Column::U32, |i| place(i).0)),

@@ -11,7 +11,8 @@ impl<O: Observer, T: Tap> World<O, T> {
     pub(crate) fn look_for_deadlock(&mut self) {
         if self.pauses && self.deadlock.is_none() {
             let RunState { wires, base, .. } = &self.state;
-            self.deadlock = NetworkState { hosts: &self.hosts, switches: &self.switches, wires, base }.find_deadlock();
+            let (hosts, switches, latest_end) = (&self.hosts, &self.switches, self.latest_end);
+            self.deadlock = NetworkState { hosts, switches, wires, base, latest_end }.find_deadlock();
         }
     }
 }

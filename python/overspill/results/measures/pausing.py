@@ -63,7 +63,7 @@ METRICS = [
         "pause frames",
         "frames",
         f"Number of PAUSE and PFC frames whose transmission begins {WINDOW_NOTE}, including refreshes. "
-        "A frame counts once for each class that it pauses, up to the highest class in use. There are also "
+        "A frame counts once for each class in use that it pauses. There are also "
         "values by tier of the node that sends the frames.",
         "lower",
         formula="Σ xoff_sent",

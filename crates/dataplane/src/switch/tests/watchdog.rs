@@ -21,6 +21,10 @@ struct Watched {
 
 impl Watched {
     fn new(action: &str) -> Watched {
+        Watched::with_response(action, Dur::ZERO)
+    }
+
+    fn with_response(action: &str, response: Dur) -> Watched {
         let time = |us| Value::Time(Dur::us(us));
         let agent = pfc_with([
             ("watchdog", Value::Word(action.into())),
@@ -28,7 +32,7 @@ impl Watched {
             ("restoration_time", time(30)),
             ("poll_interval", time(10)),
         ]);
-        Watched { switch: switch_with(Dur::ZERO, agent), out: PauseRecording::default() }
+        Watched { switch: switch_with(response, agent), out: PauseRecording::default() }
     }
 
     fn arrive(&mut self, us: u64, arrivals: &mut [Pkt]) {
@@ -170,6 +174,22 @@ fn empty_queue_is_in_a_storm_if_it_is_paused_throughout() {
     }
     at.poll(30);
     assert_eq!(at.storms(), [storm(WatchdogAction::Drop, (30, None), 0)]);
+}
+
+/// Test of a pause frame that takes effect 15 us after its arrival at 1 us: the polls go on in between.
+#[test]
+fn pause_that_takes_effect_after_a_poll_is_found() {
+    let mut at = Watched::with_response("drop", Dur::us(15));
+    at.pause(1, true);
+    at.poll(10);
+    // Another timer at this instant makes the pause take effect.
+    at.poll(16);
+    assert_eq!(at.out.paused, [(1, 1, true)]);
+    at.arrive(17, &mut [pkt(0, 1, (1, 100))]);
+    at.poll(20);
+    assert!(at.storms().is_empty());
+    at.poll(30);
+    assert_eq!(at.storms(), [storm(WatchdogAction::Drop, (30, None), 1)]);
 }
 
 #[test]
