@@ -1,9 +1,10 @@
 //! Tests of the PFC watchdog in whole runs: it breaks a deadlock of a ring, and its losses break no promise.
 
 use crate::common::digest::whole;
-use crate::common::{drops, pauses, rows, run, scenario, total};
+use crate::common::{drops, pauses, rows, run, scenario, total, world};
 use crate::deadlock::{RING, ring};
 use sim::{Options, Recorder, Results, StopReason};
+use units::Time;
 
 /// Returns a ring of five switches that deadlocks without a watchdog, with a watchdog of this action.
 fn watched_ring(action: &str) -> String {
@@ -41,6 +42,21 @@ fn drop_breaks_the_deadlock_of_a_ring_again_and_again() {
     let dropped = total(&results, "ports", "drop_watchdog");
     assert_eq!((drops(&results), storms.iter().map(|row| row[5]).sum::<u64>()), (dropped, dropped));
     assert!(dropped > 0 && results.lost.is_none());
+}
+
+/// Test of the search in the middle of a run, while the ring is stuck and the watchdog has not acted.
+#[test]
+fn cycle_that_the_watchdog_will_end_is_no_deadlock() {
+    let found = |action: &str| {
+        let s = scenario(&watched_ring(action).replace("\"300us\"", "\"2ms\""), "");
+        let mut world = world(&s, 1, Options::default());
+        while world.progress().now < Time(1_800_000_000) {
+            world.advance(10);
+        }
+        let results = world.results(&s);
+        (results.deadlock.is_some(), storms(&results).len())
+    };
+    assert_eq!((found("alert"), found("drop")), ((true, 0), (false, 0)));
 }
 
 #[test]
