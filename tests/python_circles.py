@@ -12,7 +12,7 @@ from circles import ROOT, Graph, Name, Use, describe_circle, find_circles
 
 PACKAGE = "overspill"
 # Packages, each of which may import those before it only.
-PACKAGE_ORDER = ("stats", "results", "engine", "charts", "report", "tracing", "papers", "cli")
+PACKAGE_ORDER = ("stats", "results", "engine", "importing", "charts", "report", "tracing", "papers", "cli")
 
 
 def find_modules(root: Path) -> dict[str, Path]:

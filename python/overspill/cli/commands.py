@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from overspill.cli import explain, new, paper, sweep, trace
+from overspill.cli import explain, import_config, new, paper, sweep, trace
 from overspill.cli.console import (
     exit_on_signal,
     print_document,
@@ -247,3 +247,4 @@ def schema_command() -> None:
 app.command(cls=new.SlotCommand)(new.new)
 for command in (explain.explain, sweep.sweep, paper.paper, trace.trace):
     app.command()(command)
+app.add_typer(import_config.import_app, name="import")

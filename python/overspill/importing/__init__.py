@@ -1,0 +1,1 @@
+"""Import of switch configurations as fragments of scenarios."""
