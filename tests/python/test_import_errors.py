@@ -256,6 +256,7 @@ def test_broken_file_is_refused(command: Command, tmp_path: Path, text: Any, mes
             (*FACTS, "--lookup", "none.ini"),
             "none.ini: cannot be read: No such file or directory; expected a SONiC pg",
         ),
+        ((*FACTS, "--star"), "--star: found 2 ports; expected at least 3"),
         ((*FACTS, "--out", "no/folder"), "no/folder: cannot be written: No such file or directory"),
     ],
 )

@@ -232,3 +232,27 @@ def test_command_writes_a_fragment_that_runs(
     scenario = write_scenario(tmp_path / "whole.toml", printed.out, hosts, rate, (0, 1))
     ran = command("run", scenario, "--no-report")
     assert (ran.status, "drops (pkt)" in ran.out) == (0, True)
+
+
+def test_star_scenario_has_bursts_in_a_lossless_and_a_lossy_class(command: Command, tmp_path: Path) -> None:
+    options = ("--chip", "tomahawk", "--lookup", LOOKUP, "--star", "--out", "leaf.toml")
+    assert command("import", "sonic", EXAMPLES / "leaf.json", *options).status == 0
+    scenario = tomllib.loads((tmp_path / "leaf.toml").read_text())
+    assert scenario["topology"]["link"] == {"rate": "100Gbps", "delay": "1.5us"}
+    bursts = {one["name"]: (one["class"], one["senders"]) for one in scenario["traffic"]}
+    assert bursts == {"lossless_burst": (3, 31), "lossy_burst": (0, 31)}
+    ran = command("run", "leaf.toml", "--no-report", "--json")
+    assert ran.status == 0, ran.err
+    (variant,) = json.loads(ran.out)["variants"]
+    # 31 MB do not fit into 16 MB: the lossless burst is paused, and the lossy one loses packets.
+    assert variant["metrics"]["pauses"]["mean"] > 0
+    assert variant["metrics"]["drops"]["mean"] > 0
+
+
+def test_star_scenario_needs_ports_of_one_rate(command: Command) -> None:
+    pools = [part for pool in POOLS for part in ("--pool-size", pool)]
+    ran = command("import", "sonic", EXAMPLES / "tor_dynamic.json", "--chip", "spectrum-2", *pools, "--star")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == (
+        "--star: found ports with 25Gbps 5m, 100Gbps 40m; expected one rate and cable (--speed, --ports)\n"
+    )

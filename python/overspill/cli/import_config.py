@@ -56,6 +56,9 @@ def import_sonic(
             metavar="NAME=BYTES", help="Size of a pool that the switch computes itself; may be repeated."
         ),
     ] = None,
+    star: Annotated[
+        bool, typer.Option("--star", help="Print a whole scenario: the switch in a star, with bursts to h0.")
+    ] = False,
     out_path: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the fragment into a file.")
     ] = None,
@@ -71,6 +74,7 @@ def import_sonic(
         ports=split_names(ports),
         speed=speed,
         pool_sizes=pool_size or (),
+        star=star,
     )
     found = sonic.import_sonic(config, options)
     if out_path is None:

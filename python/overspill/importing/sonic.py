@@ -14,6 +14,7 @@ from overspill.importing.headroom import read_dynamic_model, read_lookup_file
 from overspill.importing.memory_accounts import AccountReader, list_port_limits
 from overspill.importing.omissions import Omissions
 from overspill.importing.queue_profiles import QueueSchedule, QueueTable
+from overspill.importing.star_scenario import write_head
 from overspill.importing.switch_ports import read_ports
 from overspill.importing.watchdogs import list_watched_priorities, read_watchdogs
 
@@ -40,6 +41,7 @@ class SonicOptions:
     ports: Sequence[str] | None = None
     speed: str | None = None
     pool_sizes: Sequence[str] = ()
+    star: bool = False  # whole scenario with the switch in a star
 
 
 @dataclass(frozen=True)
@@ -114,4 +116,5 @@ def import_sonic(path: str | Path, options: SonicOptions) -> Fragment:
         wred,
         watchdogs,
     )
-    return Fragment(write_fragment(found, omissions.lines()), omissions.lines())
+    head = write_head(found, Path(config.file).stem) if options.star else ""
+    return Fragment(head + write_fragment(found, omissions.lines()), omissions.lines())
