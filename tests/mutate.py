@@ -44,7 +44,15 @@ SOURCE_PATHS = (
 LOWER_PATHS = ("Cargo.toml", "Cargo.lock", "conformance")
 LOWER_CRATES = {"mech": ("units",), "dataplane": ("units", "mech"), "wire": ("units", "mech", "dataplane")}
 # Sources of the Python tests, with the core that is built there, if any.
-PYTHON_PATHS = ("pyproject.toml", "python", "tests/python", "papers")
+PYTHON_PATHS = (
+    "pyproject.toml",
+    "python",
+    "tests/python",
+    "papers",
+    "examples/sonic",
+    "scenarios/switch_memory.toml",
+    "docs/howto/import_sonic.md",
+)
 PYTEST_PREFIX = (
     "pytest "  # first word of `tests` for faults in Python; other faults name a Rust package and a target
 )

@@ -69,6 +69,9 @@ OUTPUTS = {
     ("docs/howto/trace.md", "incast, detour, seed 1:"): (
         ".venv/bin/overspill trace scenarios/incast.toml --packet most_detoured"
     ),
+    ("docs/howto/import_sonic.md", "leaf, default, switch s0:"): (
+        ".venv/bin/overspill explain memory out/leaf.toml --class 3"
+    ),
     ("docs/howto/switch_memory.md", "switch_memory, alpha_1, switch s0:"): (
         ".venv/bin/overspill explain memory scenarios/switch_memory.toml"
     ),

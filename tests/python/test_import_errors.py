@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import Ran
-from sonic_files import LOOKUP, Tables, change_tables
+from sonic_files import EXAMPLES, LOOKUP, Tables, change_tables
 
 Command = Callable[..., Ran]
 EVERY = "Ethernet0,Ethernet4"
@@ -291,3 +291,11 @@ def test_faulty_lookup_file_is_refused(command: Command, tmp_path: Path, line: s
     ran = command("import", "sonic", "config_db.json", *FACTS, "--lookup", "lookup.ini")
     assert (ran.status, ran.err.startswith(message)) == (2, True), ran.err
     assert command("import", "sonic", "config_db.json", *FACTS, "--lookup", LOOKUP).status == 0
+
+
+def test_error_on_the_page_is_that_of_such_a_file(command: Command, tmp_path: Path) -> None:
+    page = (EXAMPLES.parents[1] / "docs/howto/import_sonic.md").read_text()
+    (shown,) = [line.strip() for line in page.splitlines() if line.startswith("    config_db.json: ")]
+    changes = {"SCHEDULER": {"half": {"type": "FAIR"}}}
+    (tmp_path / "config_db.json").write_text(json.dumps(change_tables(changes)))
+    assert command("import", "sonic", "config_db.json", *FACTS).err.strip() == shown

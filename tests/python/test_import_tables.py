@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sonic_files import LOOKUP, Tables, import_changed, profile_of, switch_of
+from sonic_files import EXAMPLES, LOOKUP, Tables, import_changed, profile_of, switch_of
 
 from overspill.importing.chips import CHIPS, ChipOptions
 from overspill.importing.sonic import Fragment
@@ -450,3 +450,17 @@ def test_options_override_the_facts_of_a_chip(imported: Any) -> None:
 def test_each_chip_names_its_source() -> None:
     assert len({one.name for one in CHIPS}) == len(CHIPS)
     assert all("SONiC" in one.source and one.slices <= max(1, one.pipes**2) for one in CHIPS)
+
+
+def test_page_has_the_facts_about_all_chips() -> None:
+    page = (
+        (EXAMPLES.parents[1] / "docs/howto/import_sonic.md").read_text().partition("## Facts about chips")[2]
+    )
+    rows = [line.split("|")[1:4] for line in page.splitlines() if line.startswith("| `")]
+    shown = {
+        name.strip("` "): (cell.strip(), int(slices))
+        for names, cell, slices in rows[: len(CHIPS)]
+        if slices.strip().isdigit()
+        for name in names.split(",")
+    }
+    assert shown == {one.name: (f"{one.cell} B", one.slices) for one in CHIPS}
