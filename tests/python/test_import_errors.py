@@ -1,13 +1,17 @@
 """Tests that faulty SONiC files and options are refused, with their place and a rule."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Ran
-from sonic_files import EXAMPLES, LOOKUP, Tables, change_tables
+from sonic_files import CELLS, EXAMPLES, LOOKUP, Tables, change_tables, write_scenario
+
+from overspill.engine import core
+from overspill.errors import BadInput
+from overspill.importing.sonic import SonicOptions, import_sonic
 
 Command = Callable[..., Ran]
 EVERY = "Ethernet0,Ethernet4"
@@ -117,6 +121,11 @@ FAULTS: list[tuple[Tables, str]] = [
         NO_ROWS | DYNAMIC,
         "BUFFER_PG|Ethernet0|3: profile: found no headroom for a lossless group of Ethernet0; expected prof",
     ),
+    (
+        {"BUFFER_QUEUE": {f"{EVERY}|0-7": {"profile": "NULL"}}},
+        f"BUFFER_QUEUE|{EVERY}|0-7: profile: found NULL; expected a row of BUFFER_PROFILE",
+    ),
+    ({"DSCP_TO_TC_MAP": {"AZURE": {"5": {}}}}, "DSCP_TO_TC_MAP|AZURE: 5: found {}; expected a whole number"),
     (
         {"BUFFER_PG": {"Ethernet0": {}}},
         "BUFFER_PG|Ethernet0: found the key Ethernet0; expected ports and numbers",
@@ -299,3 +308,37 @@ def test_error_on_the_page_is_that_of_such_a_file(command: Command, tmp_path: Pa
     changes = {"SCHEDULER": {"half": {"type": "FAIR"}}}
     (tmp_path / "config_db.json").write_text(json.dumps(change_tables(changes)))
     assert command("import", "sonic", "config_db.json", *FACTS).err.strip() == shown
+
+
+def find_places(tables: Tables, place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yields the places of all tables, rows and fields."""
+    for key, value in tables.items():
+        yield (*place, key)
+        if isinstance(value, dict):
+            yield from find_places(value, (*place, key))
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("value", [None, "", [], "NULL", -1, {"x": "y"}])
+def test_any_wrong_value_is_refused_or_gives_a_valid_scenario(tmp_path: Path, value: object) -> None:
+    path, refused, loaded = tmp_path / "config_db.json", 0, 0
+    for *parents, last in find_places(change_tables({})):
+        tables = change_tables({})
+        parent = tables
+        for key in parents:
+            parent = parent[key]
+        parent.pop(last)
+        if value is not None:
+            parent[last] = value
+        path.write_text(json.dumps(tables))
+        try:
+            found = import_sonic(path, SonicOptions(CELLS, LOOKUP))
+        except BadInput as error:
+            refused += 1
+            assert error.lines[0].startswith(str(path)) and "; expected " in error.lines[0]
+            continue
+        scenario = write_scenario(tmp_path / "part.toml", found.text, 2, "100Gbps", (0,))
+        core.load_scenario(str(scenario), scenario.read_text(), [])
+        loaded += 1
+    # Some rows and fields may be absent, but hardly any may have a value of another kind.
+    assert (loaded > 5) if value is None else (refused > 60)

@@ -64,8 +64,7 @@ def read_map(row: Row, table: MapTable, omissions: Omissions) -> dict[int, int]:
         number = parse_whole_number(key)
         if number is None or number < 0:
             raise row.error("", f"the entry {key}", f"entries from 0 to {table.keys - 1}")
-        value = row.whole_number(key, 0, table.largest_value)
-        assert value is not None
+        value = row.required_number(key, 0, table.largest_value)
         if number >= table.keys:
             omissions.add(f"{row.path}|{key}", f"found an entry above {table.keys - 1}; a scenario has none")
         else:

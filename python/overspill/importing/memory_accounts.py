@@ -87,7 +87,7 @@ class AccountReader:
         paused = side == "ingress" and number in self.maps.paused_groups.get(port.name, ())
         if row is None:
             return self.made_profile(bindings.table, port, number) if paused else None
-        if row.text("profile") == COMPUTED_PROFILE:
+        if side == "ingress" and row.text("profile") == COMPUTED_PROFILE:
             return self.tables.lossless_profile(row, port)
         found = self.tables.config.reference(row, "profile", "BUFFER_PROFILE")
         assert found is not None
