@@ -1,5 +1,6 @@
 """Interface of the Rust core: scenarios are text, results are JSON and plain column buffers."""
 
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 class ScenarioError(ValueError):
@@ -93,18 +94,14 @@ class Scenario:
         self,
         variant: str,
         switch: str,
-        ingress: int,
-        egress: int,
-        class_: int,
+        streams: Sequence[tuple[int, int, int]],
         size: int,
-        congested: int = 1,
     ) -> str:
         """Returns the frames that a switch admits until a mark, a pause and a loss, as JSON.
 
         Keys: `mark`, `pause`, `ingress_loss`, `egress_loss`, `headroom`, `resume`; null if it did not happen.
-        The frames have `size` bytes and go from port `ingress` to port `egress`, which sends nothing.
-        `congested` groups or queues of the same slice fill in turn. Raises `ScenarioError` if there are
-        fewer.
+        Each stream has an input port, an output port and a class. Outputs send nothing. The streams send
+        frames of `size` bytes in turn, and the first one is measured.
         """
 
     def switch_links(self, variant: str, switch: str) -> str:

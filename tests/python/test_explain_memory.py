@@ -9,39 +9,29 @@ from typing import Any
 
 import pytest
 from conftest import Ran
+from memory_scenarios import (
+    CHIP,
+    EGRESS,
+    compare,
+    compare_chip,
+    nearest,
+    open_switch,
+    write_scenario,
+)
 
-from overspill.engine import core, memory_comparison, memory_limits, source, switch_memory
-from overspill.engine.memory_comparison import FAULT, ComparedClass, Probe, ProbedSwitch
+from overspill.engine import (
+    memory_comparison,
+    memory_reasons,
+    switch_memory,
+)
 from overspill.engine.memory_limits import fill_until
+from overspill.engine.memory_reasons import FAULT
 
 pytestmark = pytest.mark.usefixtures("compiled")
 
 Command = Callable[..., Ran]
-CHIP = Path(__file__).parents[2] / "scenarios/switch_memory.toml"
-EGRESS = 5  # output port in the tests of the chip
+
 HEADROOMS = {100: 1292, 50: 682, 40: 520}  # cells of headroom at 300 m, by Gb/s
-
-
-def open_switch(path: Path, sets: list[str], ports: tuple[int, int], size: int) -> ProbedSwitch:
-    """Returns the first switch of a scenario, ready to be measured."""
-    scenario = core.load_scenario(str(path), source.read_scenario_file(path).text, sets)
-    document = core.document_of(scenario)
-    variant = document["variants"][0]
-    name, settings = memory_comparison.select_switch(document, variant, None)
-    return memory_comparison.open_switch(scenario, Probe(variant, name, *ports, size), settings)
-
-
-def compare_chip(class_: int, groups: int, cells: int = 1292) -> memory_comparison.ComparedCase:
-    """Returns the limits of the chip with this number of congested groups and cells of headroom."""
-    sets = [f"switch.buffer.profiles.pg_lossless.xoff={cells * 208}B"]
-    switch = open_switch(CHIP, sets, (0, EGRESS), 64)
-    return memory_comparison.compare_class(switch, class_, groups).cases[-1]
-
-
-def nearest(count: Fraction | None) -> int:
-    """Returns the nearest whole number of frames, half a frame up."""
-    assert count is not None
-    return (count + Fraction(1, 2)).__floor__()
 
 
 def test_one_lossless_group_of_the_chip_is_paused_at_half_of_the_pool() -> None:
@@ -108,88 +98,9 @@ def test_computed_headroom_is_the_window_in_the_worst_frames() -> None:
     assert slow.headroom(208, 64) == (47 + 6) * 208
 
 
-SETTINGS: dict[str, Any] = {
-    "cell": 208,
-    "pool": 1_000_000,
-    "alpha": "1.0",
-    "reserve": 0,
-    "headroom": "",
-    "lossless": True,
-    "xoff": "60000B",
-    "offset": 0,
-    "more": "",
-    "queue": "",
-    "marking": 'kind = "none"',
-}
-
-
-def write_scenario(path: Path, **changed: Any) -> Path:
-    """Writes a scenario of a switch of 8 ports with one ingress pool and one egress pool."""
-    own = SETTINGS | changed
-    rules = f'lossless = true\nxon_offset = "{own["offset"]}B"' if own["lossless"] else ""
-    if own["lossless"] and own["xoff"]:
-        rules += f'\nxoff = "{own["xoff"]}"'
-    limit = own.get("limit")
-    threshold = (
-        f'kind = "dynamic", alpha = {own["alpha"]}'
-        if limit is None
-        else f'kind = "static", limit = "{limit}"'
-    )
-    path.write_text(
-        f"""
-name = "pools"
-duration = "1ms"
-[topology]
-kind = "star"
-n = 8
-link = {{ rate = "100Gbps", delay = "1us" }}
-[switch]
-pause = {{ kind = "{"pfc" if own["lossless"] else "none"}" }}
-marking = {{ {own["marking"]} }}
-[switch.buffer]
-kind = "pools"
-cell = "{own["cell"]}B"
-{own["more"]}
-[switch.buffer.pools.in]
-side = "ingress"
-size = "{own["pool"]}B"
-{own["headroom"]}
-[switch.buffer.pools.out]
-side = "egress"
-size = "4MB"
-[switch.buffer.profiles.pg]
-pool = "in"
-reserve = "{own["reserve"]}B"
-threshold = {{ {threshold} }}
-{rules}
-[switch.buffer.profiles.q]
-pool = "out"
-{own["queue"]}
-[[switch.buffer.groups]]
-group = [0, 1, 2, 3, 4, 5, 6, 7]
-profile = "pg"
-[[switch.buffer.queues]]
-queue = [0, 1, 2, 3, 4, 5, 6, 7]
-profile = "q"
-[[traffic]]
-name = "t"
-kind = "constant"
-source = "h0"
-destination = "h1"
-rate = "1Gbps"
-payload = "1000B"
-class = 3
-""".replace('kind = "pfc"', 'kind = "pfc", lossless = false')
-    )
-    return path
-
-
-def compare(path: Path, size: int, groups: int, sets: list[str] | None = None) -> ComparedClass:
-    """Returns the limits of class 3 from port 0 to port 5."""
-    return memory_comparison.compare_class(open_switch(path, sets or [], (0, EGRESS), size), 3, groups)
-
-
 SLICES = "slices = 2\npipes = [0, 0, 0, 0, 1, 1, 1, 1]\nslice_of = [0, 1, 1, 0]"
+
+
 CASES: dict[str, tuple[dict[str, Any], int, int]] = {
     "bytes": ({"cell": 1, "alpha": "0.125"}, 1518, 3),
     "small_cells": ({"cell": 80, "alpha": "0.5", "reserve": 5000}, 209, 2),
@@ -228,7 +139,7 @@ def test_closed_form_and_dataplane_agree_or_the_difference_is_explained(name: st
         assert sum(count is not None for count in events) == 1
         assert not any(FAULT in text for text in case.differences)
         # Frames that come in turn explain a few frames, and nothing explains more here.
-        for measure in memory_comparison.MEASURES:
+        for measure in memory_reasons.MEASURES:
             closed, measured = getattr(case.closed, measure), case.measured[measure]
             assert (closed is None) == (measured is None), measure
             assert closed is None or abs(closed - measured) <= (1 if case.congested == 1 else 2), measure
@@ -242,59 +153,6 @@ def test_alone_every_setting_agrees_within_a_frame(tmp_path: Path) -> None:
             assert case.differences == [], (alpha, cell, size)
             assert case.closed.pause is not None
             assert case.measured["resume"] is not None
-
-
-def test_groups_that_fill_in_turn_are_a_reason(tmp_path: Path) -> None:
-    path = write_scenario(tmp_path / "pools.toml", headroom='headroom = "0B"', pool=1_000_000)
-    case = compare(path, 64, 6).cases[1]
-    assert case.closed.headroom == 0
-    assert all("fill in turn" in text for text in case.differences)
-    case = compare_chip(3, 8)
-    (text,) = case.differences
-    assert text.startswith(
-        "until a loss at ingress: closed form 1,459.3, dataplane 1,461. The groups or queues"
-    )
-
-
-def test_memory_that_is_free_at_the_end_is_a_reason(tmp_path: Path) -> None:
-    settings = {"cell": 1, "offset": 1518, "more": 'release = "end"'}
-    (case,) = compare(write_scenario(tmp_path / "pools.toml", **settings), 1518, 1).cases
-    measured, closed = case.measured["resume"], case.closed.resume
-    assert measured is not None
-    assert closed is not None
-    assert measured - closed in (0, 1)
-
-
-def test_an_unexplained_difference_is_an_alarm(tmp_path: Path) -> None:
-    path = write_scenario(tmp_path / "pools.toml")
-    memory = open_switch(path, [], (0, EGRESS), 64).memory
-    assert memory is not None
-    case = memory_limits.Case(memory, 64, memory_limits.congested_streams(memory, (0, EGRESS, 3), 1))
-    limits = memory_limits.compute_limits(case)
-    measured = dict.fromkeys(memory_comparison.MEASURES, 0) | {"mark": None, "egress_loss": None}
-    text = memory_comparison.explain_difference("pause", case, limits, measured)
-    assert text is not None
-    assert text.endswith(f"dataplane 0. {FAULT}")
-
-
-def test_the_first_mark_comes_before_the_pause_or_is_explained(tmp_path: Path) -> None:
-    path = write_scenario(tmp_path / "pools.toml", marking='kind = "ecn_threshold", k = "2500pkt"')
-    (case,) = compare(path, 64, 1).cases
-    assert (case.closed.mark, case.measured["mark"]) == (2501, None)
-    assert "marks until the pause" in case.differences[0]
-    red = 'kind = "red", min = "50pkt", max = "500pkt", weight = 1.0'
-    (case,) = compare(write_scenario(path, marking=red), 64, 1).cases
-    assert case.closed.mark == 51
-    assert "at random" in case.differences[0]
-
-
-def test_two_groups_of_a_port_count_by_their_map(tmp_path: Path) -> None:
-    path = write_scenario(tmp_path / "pools.toml", more="class_to_group = [3, 3, 3, 3, 3, 3, 3, 3]")
-    memory = open_switch(path, [], (0, EGRESS), 64).memory
-    assert memory is not None
-    streams = memory_limits.congested_streams(memory, (0, EGRESS, 3), 9)
-    # A single group at each of the seven other ports: the output port sends no frames to itself.
-    assert [port for port, _, _ in streams] == [0, 1, 2, 3, 4, 6, 7]
 
 
 def test_profiles_by_port_and_rate_select_the_accounts(tmp_path: Path) -> None:
@@ -320,6 +178,8 @@ def test_profiles_by_port_and_rate_select_the_accounts(tmp_path: Path) -> None:
         ('kind = "per_port", size = "100KB"', 1518, 66),
         ('kind = "shared", size = "1MB", alpha = 1', 1518, 330),
         ('kind = "shared", size = "1MB", alpha = 0.5, reserved = "20KB"', 209, 1436),
+        # 1 MB without 64 reserves of 2 KB, a third of it, and the reserve.
+        ('kind = "shared", size = "1MB", alpha = 0.5, reserved = "2KB", per = "queue"', 209, 1401),
     ],
 )
 def test_buffers_without_pools_have_the_same_table(buffer: str, size: int, loss: int, tmp_path: Path) -> None:
@@ -329,7 +189,9 @@ def test_buffers_without_pools_have_the_same_table(buffer: str, size: int, loss:
     path = tmp_path / "plain.toml"
     path.write_text(f"{head}buffer = {{ {buffer} }}\n{traffic}")
     switch = open_switch(path, [], (0, EGRESS), size)
-    (case,) = memory_comparison.compare_class(switch, 3, None).cases
+    found = memory_comparison.compare_class(switch, 3, None)
+    (case,) = found.cases
+    assert found.congests == ("queues" if "per = " in buffer else "ports")
     assert case.closed.egress_loss is not None
     assert int(case.closed.egress_loss) == loss
     assert (case.differences, case.measured["ingress_loss"]) == ([], None)
@@ -447,16 +309,6 @@ def test_switches_that_differ_are_named(command: Command, tmp_path: Path) -> Non
     assert json.loads(ran.out)["classes"][0]["cases"][0]["dataplane"]["egress_loss"] == 10_000 // 64 + 1
 
 
-def test_headroom_of_links_that_change_is_explained(command: Command, tmp_path: Path) -> None:
-    path = write_scenario(tmp_path / "pools.toml", xoff=None)
-    event = '[[event]]\nat = "100us"\nlink = "h0"\nkind = "delay"\ndelay = "20us"\n[[traffic]]'
-    path.write_text(path.read_text().replace("[[traffic]]", event))
-    ran = command("explain", "memory", path, "--groups", 1)
-    assert ran.status == 0
-    assert "covers all rates and delays that events give a link" in ran.out
-    assert FAULT not in ran.out
-
-
 def test_pause_of_whole_ports_beside_pools_is_refused(command: Command, tmp_path: Path) -> None:
     pause = "switch.pause={kind='pause',xoff='50KB',xon='20KB',lossless=false}"
     ran = command("explain", "memory", CHIP, "--set", pause, "--class", 3)
@@ -467,7 +319,11 @@ def test_pause_of_whole_ports_beside_pools_is_refused(command: Command, tmp_path
     path = write_scenario(tmp_path / "pools.toml")
     ran = command("explain", "memory", path, "--set", pause, "--set", egress, "--class", 3)
     assert (ran.status, ran.out) == (2, "")
-    assert "found pause of kind pause beside pools; expected pfc or none" in ran.err
+    told = "found {} with `xoff` beside pools without priority groups in switch s0; expected pfc with"
+    assert told.format("pause") in ran.err
+    ran = command("explain", "memory", path, "--set", pause.replace("'pause'", "'pfc'"), "--set", egress)
+    assert (ran.status, ran.out) == (2, "")
+    assert told.format("pfc") in ran.err
 
 
 def test_a_lossless_group_without_a_limit_is_paused_when_it_takes_headroom(tmp_path: Path) -> None:

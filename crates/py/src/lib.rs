@@ -171,26 +171,21 @@ impl Scenario {
         Trace::new(self.variant(variant)?, seed, packet, at_ps)
     }
 
-    /// Returns the numbers of frames of one class that a switch admits until a mark, a pause and a loss, as JSON.
+    /// Returns the numbers of frames that a switch admits until a mark, a pause and a loss, as JSON.
     ///
-    /// The frames have `size` bytes and go from port `ingress` to port `egress`, whose transmissions are stopped.
-    /// `congested` groups or queues fill in turn.
-    #[pyo3(signature = (variant, switch, ingress, egress, class_, size, congested=1))]
-    #[allow(clippy::too_many_arguments)]
+    /// Each stream has an input port, an output port and a class. Outputs send nothing. The streams send frames of
+    /// `size` bytes in turn, and the first one is measured.
     fn probe_memory(
         &self,
         py: Python<'_>,
         variant: &str,
         switch: &str,
-        ingress: u16,
-        egress: u16,
-        class_: u8,
+        streams: Vec<(u16, u16, u8)>,
         size: u16,
-        congested: u32,
     ) -> PyResult<String> {
         let scenario = self.variant(variant)?;
-        let index = find_switch(scenario, switch)?;
-        let probe = memory::probe(index, (ingress, egress), class_ & 7, size, congested);
+        let streams = streams.into_iter().map(|(ingress, egress, class)| (ingress, egress, class & 7)).collect();
+        let probe = sim::MemoryProbe { switch: find_switch(scenario, switch)?, streams, size };
         let counts = py.detach(|| sim::probe_memory(scenario, &probe));
         let counts = counts.map_err(|error| ScenarioError::new_err((vec![error.to_string()],)))?;
         Ok(memory::counts_json(&counts).to_string())

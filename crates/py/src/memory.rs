@@ -1,7 +1,7 @@
 //! Measurements of switch memory, as JSON.
 
 use serde_json::{Value as Json, json};
-use sim::{MemoryProbe, ProbeCounts};
+use sim::ProbeCounts;
 
 /// Returns the numbers of frames of a measurement; numbers of what did not happen are null.
 pub fn counts_json(counts: &ProbeCounts) -> Json {
@@ -45,10 +45,4 @@ pub fn links_json(scenario: &scenario::Scenario, switch: usize) -> Json {
 pub fn find_switch(scenario: &scenario::Scenario, name: &str) -> Option<usize> {
     let hosts = scenario.topology.hosts as usize;
     scenario.topology.nodes.iter().skip(hosts).position(|node| node.name == name)
-}
-
-/// Returns the measurement that these numbers describe: switch, input port, output port, class, frame size in bytes and
-/// number of congested groups or queues.
-pub const fn probe(switch: usize, (ingress, egress): (u16, u16), class: u8, size: u16, congested: u32) -> MemoryProbe {
-    MemoryProbe { switch, ingress, egress, class, size, congested }
 }

@@ -31,7 +31,7 @@ pub use deadlock::Deadlock;
 pub use divided_observer::{DividedObserver, PartitionOwners};
 pub use driver::{BrokenRuleAt, LosslessViolationAt};
 pub use identity::{PacketId, PacketOrigin};
-pub use memory_probe::{MemoryProbe, ProbeCounts, ProbeError, probe_memory};
+pub use memory_probe::{MemoryProbe, ProbeCounts, ProbeError, ProbeStream, probe_memory};
 pub use number_names::{NumberNames, number_names};
 pub use packet_trace::{
     PacketChoice, PacketProperty, PacketStep, RunEnd, SNAPSHOT_COUNT, StepKind, TraceError, TraceProgress, Tracer,

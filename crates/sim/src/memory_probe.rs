@@ -8,7 +8,6 @@ use crate::build::switch_setup;
 use dataplane::{
     EventLocation, ExtensionSlab, NO_EXT, ObservedEvents, Observer, Out, Outcome, Pkt, Routes, Switch, SwitchStep,
 };
-use mech::buffer::MemoryLayout;
 use mech::fib::FibSlot;
 use mech::marking::MarkingSlot;
 use mech::overflow::{DropReason, TailDrop};
@@ -21,28 +20,25 @@ use units::Time;
 /// Largest number of frames that one measurement sends.
 const MAX_FRAMES: u64 = 5_000_000;
 
+/// Stream of frames: input port, output port and class.
+pub type ProbeStream = (u16, u16, u8);
+
 /// Measurement of the memory of a switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryProbe {
     /// Number of the switch, in the order of the topology.
     pub switch: usize,
-    /// Input port of the frames.
-    pub ingress: u16,
-    /// Output port of the frames, which sends nothing.
-    pub egress: u16,
-    /// Traffic class of the frames.
-    pub class: u8,
+    /// Streams that fill groups or queues in turn. The first one is measured, and the others have its profiles.
+    pub streams: Vec<ProbeStream>,
     /// Size of the frames in bytes.
     pub size: u16,
-    /// Number of groups or queues that fill in turn, the measured one included.
-    pub congested: u32,
 }
 
 /// Numbers of frames of one group or queue until each event, including the frame that causes it. If several groups or
 /// queues fill, the one with the first event counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProbeCounts {
-    /// Frames until the first congestion mark.
+    /// Frames until the first congestion mark, of any stream, in its headroom too.
     pub mark: Option<u64>,
     /// Frames until the far end of an input port was paused.
     pub pause: Option<u64>,
@@ -53,7 +49,8 @@ pub struct ProbeCounts {
     pub egress_loss: Option<u64>,
     /// Frames that the measured group stored after its pause, when the other groups had filled their headroom.
     pub headroom: Option<u64>,
-    /// Departures until the far end of the input port was resumed, after the frame that paused it.
+    /// Departures until the far end of the input port was resumed, after the frame that paused it. Only a measurement of
+    /// one stream has them.
     pub resume: Option<u64>,
 }
 
@@ -62,25 +59,19 @@ pub struct ProbeCounts {
 pub enum ProbeError {
     /// The switch has no port with this number.
     NoPort(u16),
-    /// Fewer groups or queues are in the slice of the memory than the measurement needs.
-    TooFew {
-        /// Number of groups or queues in the slice.
-        found: u32,
-    },
+    /// The measurement has no stream.
+    NoStream,
 }
 
 impl std::fmt::Display for ProbeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ProbeError::NoPort(port) => write!(f, "the switch has no port {port}"),
-            ProbeError::TooFew { found } => write!(f, "only {found} groups or queues share a slice of the memory"),
+            ProbeError::NoStream => write!(f, "no stream of frames"),
         }
     }
 }
 impl std::error::Error for ProbeError {}
-
-/// Stream of frames: input port, output port and class.
-type Stream = (u16, u16, u8);
 
 /// Routes by which host `n` is behind port `n`.
 struct DirectRoutes;
@@ -151,7 +142,9 @@ impl Bench {
         setup.fib = FibSlot::from_routes();
         setup.routing = Ecmp::new(1).into();
         setup.core.overflow = TailDrop.into();
-        let queue = queue_of(scenario.memory_layout(probe.switch).as_deref(), probe.class);
+        let class = probe.streams[0].2;
+        let queue =
+            scenario.memory_layout(probe.switch).map_or(class, |layout| layout.class_to_queue[usize::from(class)]);
         let drops = |marking: &MarkingSlot| !marking.peek().marks_queue(QueueId::normal(queue));
         let dropping = setup.core.ports.iter_mut().filter(|port| drops(&port.marking));
         dropping.for_each(|port| port.marking = MarkingSlot::none());
@@ -175,7 +168,7 @@ impl Bench {
     }
 
     /// Sends one frame, and returns the reason of its loss, if it was lost.
-    fn send(&mut self, (ingress, egress, class): Stream, size: u16) -> Option<DropReason> {
+    fn send(&mut self, (ingress, egress, class): ProbeStream, size: u16) -> Option<DropReason> {
         let mut pkt = Pkt { ext: NO_EXT, ..Pkt::default() };
         (pkt.head.ingress, pkt.head.dst, pkt.head.ttl) = (PortId(ingress), HostId(u32::from(egress)), 64);
         (pkt.head.size, pkt.head.orig_size) = (size, size);
@@ -220,25 +213,24 @@ impl Bench {
         }
     }
 
-    fn is_paused(&self, stream: Stream) -> bool {
+    fn is_paused(&self, stream: ProbeStream) -> bool {
         self.record.paused.iter().any(|(port, classes)| *port == stream.0 && classes.has(stream.2))
     }
 }
 
-/// Measures the memory of a switch with frames of one class.
+/// Measures the memory of a switch with frames of one size.
 ///
 /// # Errors
-/// Returns [`ProbeError`] if the switch lacks a port, or groups or queues that can be congested together.
+/// Returns [`ProbeError`] if there is no stream, or if the switch lacks one of its ports.
 pub fn probe_memory(scenario: &Scenario, probe: &MemoryProbe) -> Result<ProbeCounts, ProbeError> {
     let node = scenario.topology.hosts as usize + probe.switch;
     let ports = scenario.topology.nodes[node].ports.len() as u16;
-    if let Some(port) = [probe.ingress, probe.egress].into_iter().find(|port| *port >= ports) {
+    let streams = &probe.streams;
+    let own = *streams.first().ok_or(ProbeError::NoStream)?;
+    let mut used = streams.iter().flat_map(|stream| [stream.0, stream.1]);
+    if let Some(port) = used.find(|port| *port >= ports) {
         return Err(ProbeError::NoPort(port));
     }
-    let own: Stream = (probe.ingress, probe.egress, probe.class);
-    let layout = scenario.memory_layout(probe.switch);
-    let paused = pauses(scenario, probe);
-    let streams = congested_streams((own, ports), (layout.as_deref(), paused), probe.congested)?;
     let mut bench = Bench::new(scenario, probe);
     let mut counts = ProbeCounts::default();
     let mut sent = vec![0u64; streams.len()];
@@ -246,7 +238,7 @@ pub fn probe_memory(scenario: &Scenario, probe: &MemoryProbe) -> Result<ProbeCou
     while sent[0] < MAX_FRAMES && counts.egress_loss.is_none() && counts.ingress_loss.is_none() {
         let running: Vec<usize> = (0..streams.len()).filter(|i| !bench.is_paused(streams[*i])).collect();
         if running.is_empty() {
-            fill_headroom(scenario, probe, &streams, (&mut bench, sent[0]), &mut counts);
+            fill_headroom(probe, &mut bench, &sent, &mut counts);
             break;
         }
         for i in running {
@@ -260,85 +252,46 @@ pub fn probe_memory(scenario: &Scenario, probe: &MemoryProbe) -> Result<ProbeCou
             counts.egress_loss = first(lost == Some(DropReason::BufferFull), counts.egress_loss);
         }
     }
+    if streams.len() == 1 && counts.pause.is_some() {
+        counts.resume = count_departures(scenario, probe, own);
+    }
     Ok(counts)
 }
 
-/// Returns the number of the queue of a class.
-fn queue_of(layout: Option<&MemoryLayout>, class: u8) -> u8 {
-    layout.map_or(class, |layout| layout.class_to_queue[usize::from(class)])
-}
-
-/// Returns true if a pause mechanism pauses the class at the input port.
-fn pauses(scenario: &Scenario, probe: &MemoryProbe) -> bool {
-    let port = &scenario.switches[probe.switch].ports[usize::from(probe.ingress)];
-    port.pause.slot.pausing().is_some()
-}
-
-/// Returns the measured stream and others whose groups (if lossless) or queues share a slice of the memory with it.
-fn congested_streams(
-    (own, ports): (Stream, u16),
-    (layout, paused): (Option<&MemoryLayout>, bool),
-    wanted: u32,
-) -> Result<Vec<Stream>, ProbeError> {
-    let (ingress, egress, class) = own;
-    let slice = |i: u16, e: u16| layout.map_or(0, |layout| layout.slice(PortId(i), PortId(e)));
-    let group = |class: u8| layout.map_or(class, |layout| layout.class_to_group[usize::from(class)]);
-    let queue = |class: u8| queue_of(layout, class);
-    let lossless = |port: u16, class: u8| layout.is_some_and(|layout| layout.is_lossless(PortId(port), group(class)));
-    let by_group = paused && (layout.is_none() || lossless(ingress, class));
-    let mut streams = vec![own];
-    let mut used = vec![if by_group { (ingress, group(class)) } else { (egress, queue(class)) }];
-    for (port, other) in (0..ports).flat_map(|port| (0..8).map(move |class| (port, class))) {
-        let stream = if by_group { (port, egress, other) } else { (ingress, port, other) };
-        let account = if by_group { (port, group(other)) } else { (port, queue(other)) };
-        let joins = match by_group {
-            true => port != egress && (layout.is_none() || lossless(port, other)),
-            false => port != ingress && !(paused && lossless(ingress, other)),
-        };
-        let same_slice = slice(stream.0, stream.1) == slice(ingress, egress);
-        if streams.len() < wanted as usize && joins && same_slice && !used.contains(&account) {
-            streams.push(stream);
-            used.push(account);
-        }
-    }
-    match streams.len() >= wanted as usize {
-        true => Ok(streams),
-        false => Err(ProbeError::TooFew { found: streams.len() as u32 }),
-    }
-}
-
-/// Fills the headroom of all groups one after another, that of the measured group last, and counts its frames. In a
-/// second switch, only the measured group fills, until its pause. It gives the departures until the resume.
-fn fill_headroom(
-    scenario: &Scenario,
-    probe: &MemoryProbe,
-    streams: &[Stream],
-    (bench, sent): (&mut Bench, u64),
-    counts: &mut ProbeCounts,
-) {
-    for stream in streams[1..].iter().chain([&streams[0]]) {
+/// Fills the headroom of all groups one after another, that of the measured group last, and counts its frames.
+fn fill_headroom(probe: &MemoryProbe, bench: &mut Bench, sent: &[u64], counts: &mut ProbeCounts) {
+    for i in (1..sent.len()).chain([0]) {
         let mut stored = 0;
         let lost = loop {
-            match bench.send(*stream, probe.size) {
+            let marks = bench.record.marks;
+            match bench.send(probe.streams[i], probe.size) {
                 None if stored < MAX_FRAMES => stored += 1,
                 lost => break lost,
             }
+            if bench.record.marks > marks {
+                counts.mark = counts.mark.or(Some(sent[i] + stored));
+            }
         };
-        if stream == &streams[0] {
+        if i == 0 {
             counts.headroom = Some(stored);
             match lost {
-                Some(DropReason::InputFull) => counts.ingress_loss = Some(sent + stored + 1),
-                Some(DropReason::BufferFull) => counts.egress_loss = Some(sent + stored + 1),
+                Some(DropReason::InputFull) => counts.ingress_loss = Some(sent[0] + stored + 1),
+                Some(DropReason::BufferFull) => counts.egress_loss = Some(sent[0] + stored + 1),
                 _ => {}
             }
         }
     }
+}
+
+/// Returns the departures until the resume, in a new switch that stores frames until the pause only. The last frame may
+/// be lost and pause its far end.
+fn count_departures(scenario: &Scenario, probe: &MemoryProbe, own: ProbeStream) -> Option<u64> {
     let mut alone = Bench::new(scenario, probe);
-    let own = streams[0];
     while !alone.is_paused(own) {
-        if alone.send(own, probe.size).is_some() {
-            return;
+        let lost = alone.send(own, probe.size).is_some();
+        if lost && !alone.is_paused(own) {
+            return None;
         }
     }
-    counts.resume = alone.departures_until_resume(own.0, own.1);
+    alone.departures_until_resume(own.0, own.1)
 }

@@ -2,16 +2,21 @@
 
 use crate::common::{POOLS, column, drops, pauses, rows, run, run_with, same_again, scenario, small, total};
 use mech::overflow::DropReason;
-use sim::{MemoryProbe, Options, ProbeCounts, ProbeError, Results, StopReason, probe_memory};
+use sim::{MemoryProbe, Options, ProbeCounts, ProbeError, ProbeStream, Results, StopReason, probe_memory};
 
 /// Chip of 32 ports of 100 Gb/s with cells of 208 B and four slices, as public SONiC files describe it.
 const CHIP: &str = include_str!("pools/chip.toml");
 
-/// Measures the chip with frames of 64 B from port 0 to port 5.
-fn chip(change: (&str, &str), class: u8, congested: u32) -> ProbeCounts {
+/// Measures the chip with frames of 64 B from port 0 to port 5. Other streams fill lossless groups of the inputs of its
+/// slice, or lossy queues of the outputs: of this class and then of the next one.
+fn chip(change: (&str, &str), class: u8, congested: usize) -> ProbeCounts {
     let scenario = scenario(&CHIP.replace(change.0, change.1), "");
-    let probe = MemoryProbe { switch: 0, ingress: 0, egress: 5, class, size: 64, congested };
-    probe_memory(&scenario, &probe).expect("the slice has enough groups")
+    let lossless = class == 3;
+    let stream = |port, class| if lossless { (port, 5, class) } else { (0, port, class) };
+    let ports = if lossless { [0, 1, 2, 3, 4, 6, 7] } else { [5, 1, 2, 3, 4, 6, 7] };
+    let all = [class, class + 1].into_iter().flat_map(|class| ports.map(|port| stream(port, class)));
+    let probe = MemoryProbe { switch: 0, streams: all.take(congested).collect(), size: 64 };
+    probe_memory(&scenario, &probe).expect("the switch has the ports")
 }
 
 /// Sets the headroom of lossless groups, in cells of 208 B.
@@ -85,7 +90,7 @@ fn chip_resumes_a_group_after_seven_departures() {
 fn frames_take_whole_cells_and_slices_divide_pools() {
     let big = scenario(CHIP, "");
     let counts = |size: u16, ingress: u16, egress: u16| {
-        let probe = MemoryProbe { switch: 0, ingress, egress, class: 3, size, congested: 1 };
+        let probe = MemoryProbe { switch: 0, streams: vec![(ingress, egress, 3)], size };
         probe_memory(&big, &probe).expect("a measurement").pause
     };
     assert_eq!((counts(208, 0, 5), counts(209, 0, 5), counts(1500, 0, 5)), (Some(6542), Some(3271), Some(818)));
@@ -97,11 +102,40 @@ fn frames_take_whole_cells_and_slices_divide_pools() {
         ),
         "",
     );
-    let probe = MemoryProbe { switch: 0, ingress: 0, egress: 5, class: 3, size: 64, congested: 1 };
-    assert_eq!(probe_memory(&one, &probe).expect("a measurement").pause, Some(52_284 / 2 + 6), "the whole pool");
-    let many = MemoryProbe { congested: 500, ..probe };
-    assert!(matches!(probe_memory(&one, &many), Err(ProbeError::TooFew { found: 62 })), "31 inputs with two groups");
-    assert_eq!(probe_memory(&one, &MemoryProbe { egress: 99, ..probe }), Err(ProbeError::NoPort(99)));
+    let probe = |streams: &[ProbeStream]| MemoryProbe { switch: 0, streams: streams.to_vec(), size: 64 };
+    assert_eq!(
+        probe_memory(&one, &probe(&[(0, 5, 3)])).expect("a measurement").pause,
+        Some(52_284 / 2 + 6),
+        "the whole pool"
+    );
+    assert_eq!(probe_memory(&one, &probe(&[(0, 5, 3), (0, 99, 3)])), Err(ProbeError::NoPort(99)));
+    assert_eq!(probe_memory(&one, &probe(&[])), Err(ProbeError::NoStream));
+}
+
+#[test]
+fn marks_in_headroom_are_counted() {
+    let marking = "[switch]\nmarking = { kind = \"ecn_threshold\", k = \"7000pkt\" }";
+    // One group is paused at 6542 frames, and the mark is in its headroom. Two groups share the queue: they are paused
+    // at about 4363 frames each, and the mark comes first.
+    assert_eq!(chip(("[switch]", marking), 3, 1).mark, Some(7001));
+    assert_eq!(chip(("[switch]", marking), 3, 2).mark, Some(3501));
+    // With 9000 packets, the second group finds the threshold in its headroom: 4364 frames of the first are queued.
+    let late = chip(("[switch]", &marking.replace("7000", "9000")), 3, 2);
+    assert_eq!(late.mark, Some(9000 - late.pause.expect("a pause") + 1));
+}
+
+#[test]
+fn refused_frame_pauses_a_group_and_departures_resume_it() {
+    let static_limit = CHIP.replace("kind = \"dynamic\", dynamic_th = 0", "kind = \"static\", limit = \"60MB\"");
+    assert_ne!(static_limit, CHIP);
+    let counts = |text: &str| {
+        let probe = MemoryProbe { switch: 0, streams: vec![(0, 5, 3)], size: 64 };
+        probe_memory(&scenario(text, ""), &probe).expect("a measurement")
+    };
+    let (stored, refused) = (counts(&static_limit), counts(&static_limit.replace(XOFF, "xoff = \"0B\"")));
+    // 13,071 cells of the pool and six of reserve: the next frame takes headroom, or is lost.
+    assert_eq!((stored.pause, stored.headroom, stored.resume), (Some(13_078), Some(1291), Some(1)));
+    assert_eq!((refused.pause, refused.ingress_loss, refused.resume), (Some(13_078), Some(13_078), Some(1)));
 }
 
 /// Returns a scenario of four constant sources of classes 0 to 3, each at the rate of the one output.

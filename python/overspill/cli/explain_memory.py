@@ -1,6 +1,5 @@
 """Command `overspill explain memory SCENARIO`: packets until a mark, a pause and a loss."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +11,8 @@ from rich.text import Text
 
 from overspill.cli import console, table
 from overspill.engine import axis_values, core, memory_comparison, source, switch_memory
-from overspill.engine.memory_comparison import MEASURES, ComparedCase, ComparedClass, Probe, ProbedSwitch
+from overspill.engine.memory_comparison import ComparedCase, ComparedClass, Probe, ProbedSwitch
+from overspill.engine.memory_reasons import MEASURES, nearest
 from overspill.errors import BadInput, cut_user_text
 from overspill.results import formats, results_folder
 
@@ -113,6 +113,20 @@ def describe_port(switch: ProbedSwitch, port: int) -> str:
 
 def print_classes(name: str, switch: ProbedSwitch, found: Sequence[ComparedClass], out: Console) -> None:
     """Prints a table with a row for each class, number of congested accounts and event."""
+    print_head(name, switch, found, out)
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
+    for at, text in enumerate(HEADS):
+        grid.add_column(text, justify="right" if at in RIGHT_ALIGNED_COLUMNS else "left", no_wrap=True)
+    for one in found:
+        for case in one.cases:
+            for row in rows_of_case(one, case):
+                grid.add_row(*row)
+    table.print_full_width(out, grid)
+    print_differences(found, out)
+
+
+def print_head(name: str, switch: ProbedSwitch, found: Sequence[ComparedClass], out: Console) -> None:
+    """Prints the ports, the frames, what each class fills, and notes."""
     probe, memory = switch.probe, switch.memory
     head = f"{name}, {probe.variant}, switch {probe.switch}: from {describe_port(switch, probe.ingress)} to "
     head += describe_port(switch, probe.egress)
@@ -127,31 +141,31 @@ def print_classes(name: str, switch: ProbedSwitch, found: Sequence[ComparedClass
     out.print(Text(f"{told}. Outputs send nothing while memory fills."), soft_wrap=True)
     for one in found:
         if one.group is not None:
-            out.print(
-                Text(f"Class {one.class_} is in group {one.group} and queue {one.queue}."), soft_wrap=True
-            )
+            told = f"Class {one.class_} is in group {one.group} and queue {one.queue}."
+            for case in one.cases:
+                if case.congested > 1:
+                    told += f" {case.congested} {one.congests}: {case.filled}."
+            out.print(Text(told), soft_wrap=True)
+        for note in one.notes:
+            out.print(Text(f"Class {one.class_}: {note}"), soft_wrap=True)
     out.print()
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
-    for at, text in enumerate(HEADS):
-        grid.add_column(text, justify="right" if at in RIGHT_ALIGNED_COLUMNS else "left", no_wrap=True)
-    for one in found:
-        for case in one.cases:
-            for row in rows_of_case(one, case):
-                grid.add_row(*row)
-    table.print_full_width(out, grid)
-    print_differences(found, out)
 
 
 def rows_of_case(one: ComparedClass, case: ComparedCase) -> list[tuple[str, ...]]:
     """Returns the rows of a case: the events that happen by at least one of the two methods."""
-    noun = one.congests.removesuffix("s") if case.congested == 1 else one.congests
+    congested = count_congested(one, case)
     rows: list[tuple[str, ...]] = []
     for measure, text in EVENTS.items():
         closed, measured = getattr(case.closed, measure), case.measured[measure]
         if closed is not None or measured is not None:
-            cells = (str(one.class_), f"{case.congested} {noun}", text) if not rows else ("", "", text)
+            cells = (str(one.class_), congested, text) if not rows else ("", "", text)
             rows.append((*cells, format_frames(closed), format_frames(measured)))
-    return rows or [(str(one.class_), f"{case.congested} {noun}", "no limit", "-", "-")]
+    return rows or [(str(one.class_), congested, "no limit", "-", "-")]
+
+
+def count_congested(one: ComparedClass, case: ComparedCase) -> str:
+    """Returns the number of congested groups, queues or ports with its noun."""
+    return f"{case.congested} {one.congests.removesuffix('s') if case.congested == 1 else one.congests}"
 
 
 def format_frames(count: Fraction | int | None) -> str:
@@ -164,7 +178,7 @@ def format_frames(count: Fraction | int | None) -> str:
 def print_differences(found: Sequence[ComparedClass], out: Console) -> None:
     """Prints the reasons for differences of more than a frame."""
     lines = [
-        f"class {one.class_}, {case.congested} {one.congests}, {text}"
+        f"class {one.class_}, {count_congested(one, case)}, {text}"
         for one in found
         for case in one.cases
         for text in case.differences
@@ -189,6 +203,7 @@ def build_document(name: str, switch: ProbedSwitch, found: Sequence[ComparedClas
             "group": one.group,
             "queue": one.queue,
             "congests": one.congests,
+            "notes": list(one.notes),
             "cases": [document_of_case(case) for case in one.cases],
         }
         for one in found
@@ -201,13 +216,13 @@ def document_of_case(case: ComparedCase) -> dict[str, Any]:
     closed = {measure: getattr(case.closed, measure) for measure in MEASURES}
     return {
         "congested": case.congested,
+        "filled": case.filled,
         "closed_form": {
             measure: None if count is None else round(float(count), 9) for measure, count in closed.items()
         },
         # The nearest whole number, half a frame up, is what tests of devices compare.
         "closed_form_packets": {
-            measure: None if count is None else math.floor(count + Fraction(1, 2))
-            for measure, count in closed.items()
+            measure: None if count is None else nearest(count) for measure, count in closed.items()
         },
         "dataplane": dict(case.measured),
         "differences": list(case.differences),

@@ -1,27 +1,22 @@
 """Limits of switch memory by closed form and by the dataplane, with reasons for differences."""
 
-import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from overspill.engine import core, memory_limits, port_memory, switch_memory
-from overspill.engine.memory_limits import Case, Limits
+from overspill.engine import congestion, core, memory_limits, memory_reasons, port_memory, switch_memory
+from overspill.engine.memory_limits import Case, Limits, Stream
+from overspill.engine.memory_reasons import MEASURES, Measured
 from overspill.engine.port_memory import PortMemory
-from overspill.engine.switch_memory import Link, SwitchMemory
+from overspill.engine.switch_memory import Link, Marking, SwitchMemory
 from overspill.errors import BadInput, cut_user_text
 
 if TYPE_CHECKING:
     from overspill._core import Scenario
 
-MEASURES = tuple(field.name for field in fields(Limits))
 MOST_GROUPS = 4  # largest default number of congested groups
 KINDS = ("pools", "shared", "per_port")
-MOST_FRAMES = 5_000_000  # frames that a measurement sends at most
-
-Measured = Mapping[str, int | None]
 
 
 @dataclass(frozen=True)
@@ -43,6 +38,7 @@ class ComparedCase:
     closed: Limits
     measured: Measured
     differences: Sequence[str]  # one sentence or two for each difference of more than a frame
+    filled: str = ""  # ports and classes of the congested groups or queues
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,9 @@ class ComparedClass:
     class_: int
     group: int | None
     queue: int | None
-    congests: str  # groups or queues
+    congests: str  # groups, queues or ports
     cases: Sequence[ComparedCase]
+    notes: Sequence[str] = ()  # sentences about what both methods leave out
 
 
 @dataclass(frozen=True)
@@ -90,13 +87,18 @@ class ProbedSwitch:
         buffer = self.settings["buffer"]
         return port_memory.read_port_memory(buffer, len(self.links), marking, into["pause"], class_)
 
-    def measure(self, class_: int, congested: int) -> Measured:
+    def marking(self, class_: int) -> Marking | None:
+        """Returns the marks or early drops of the measured queue of a class."""
+        memory, port = self.memory, self.probe.egress
+        if memory is None:
+            return self.port_memory(class_).marking
+        return memory.marking.get((port, memory.class_to_queue[class_]))
+
+    def measure(self, streams: Sequence[Stream]) -> Measured:
         """Measures the frames that the dataplane admits."""
         probe = self.probe
         try:
-            text = self.scenario.probe_memory(
-                probe.variant, probe.switch, probe.ingress, probe.egress, class_, probe.size, congested
-            )
+            text = self.scenario.probe_memory(probe.variant, probe.switch, streams, probe.size)
         except core.backend().ScenarioError as error:
             lines = core.error_lines(error)
             raise BadInput([f"explain memory: found {line}" for line in lines]) from error
@@ -142,205 +144,73 @@ def open_switch(
             f"a buffer of kind {', '.join(KINDS)}"
         )
     paused = switch_memory.port_settings(settings, links[probe.ingress], nodes)["pause"]["kind"]
-    if switch.kind == "pools" and paused not in ("none", "pfc"):
-        raise BadInput(f"explain memory: found pause of kind {paused} beside pools; expected pfc or none")
+    if switch.kind == "pools" and paused != "none" and not settings["buffer"].get("groups"):
+        raise BadInput(
+            f"explain memory: found {paused} with `xoff` beside pools without priority groups in switch "
+            f"{probe.switch}; expected pfc with `switch.buffer.groups`, or pause of kind none"
+        )
     return switch
 
 
 def compare_class(switch: ProbedSwitch, class_: int, groups: int | None) -> ComparedClass:
     """Compares the limits of a class, alone and with this number of groups; `None` takes up to four."""
+    if switch.memory is None:
+        return compare_port(switch, class_, groups)
     memory, probe = switch.memory, switch.probe
-    if memory is None:
-        if groups not in (None, 1):
-            raise BadInput(f"--groups: found {groups}; expected 1, as a {switch.kind} buffer has no groups")
-        closed = switch.port_memory(class_).limits(probe.size)
-        measured = switch.measure(class_, 1)
-        told = [one for name in MEASURES if (one := explain_port(switch, name, closed, measured))]
-        return ComparedClass(class_, None, None, "ports", [ComparedCase(1, closed, measured, told)])
     own = (probe.ingress, probe.egress, class_)
     congests = "groups" if memory.is_paused(probe.ingress, class_) else "queues"
-    known = len(memory_limits.congested_streams(memory, own, groups or MOST_GROUPS))
-    if groups is not None and known < groups:
+    streams = congestion.choose_streams(memory, probe.size, own, groups or MOST_GROUPS)
+    if groups is not None and len(streams) < groups:
         raise BadInput(
-            f"--groups: found {groups}; expected at most {known}, the {congests} in the slice of class "
-            f"{class_}"
+            f"--groups: found {groups}; expected at most {len(streams)}, the {congests} in the slice of "
+            f"class {class_} with the same profiles, pauses and marks"
         )
     cases = []
-    for congested in dict.fromkeys((1, known)):
-        case = Case(memory, probe.size, memory_limits.congested_streams(memory, own, congested))
-        closed, measured = memory_limits.compute_limits(case), switch.measure(class_, congested)
+    for congested in dict.fromkeys((1, len(streams))):
+        case = Case(memory, probe.size, streams[:congested])
+        closed, measured = memory_limits.compute_limits(case), switch.measure(case.streams)
         if congested > 1:
             # A group is resumed alone: others that stay as full move the number by no more than rounding.
-            closed, measured = drop_resume(closed), {**measured, "resume": None}
-        told = [one for name in MEASURES if (one := explain_difference(name, case, closed, measured))]
-        if switch.links_change and case.is_paused:
-            told = [one.replace(FAULT, CHANGED_LINKS) for one in told]
-        cases.append(ComparedCase(congested, closed, measured, told))
+            closed = replace(closed, resume=None)
+        told = memory_reasons.explain_case(case, closed, measured, switch.links_change)
+        filled = congestion.describe_streams(case.streams, case.is_paused)
+        cases.append(ComparedCase(congested, closed, measured, told, filled))
     group, queue = memory.class_to_group[class_], memory.class_to_queue[class_]
-    return ComparedClass(class_, group, queue, congests, cases)
+    notes = describe_limits_of_methods(switch, class_, cases[0].closed)
+    return ComparedClass(class_, group, queue, congests, cases, notes)
 
 
-def drop_resume(limits: Limits) -> Limits:
-    """Returns limits without the departures until a group is resumed."""
-    return Limits(**{name: None if name == "resume" else getattr(limits, name) for name in MEASURES})
+def compare_port(switch: ProbedSwitch, class_: int, groups: int | None) -> ComparedClass:
+    """Compares the limits of a class in a buffer without pools, for one port or queue."""
+    if groups not in (None, 1):
+        raise BadInput(f"--groups: found {groups}; expected 1, as a {switch.kind} buffer has no groups")
+    probe, memory = switch.probe, switch.port_memory(class_)
+    closed, measured = memory.limits(probe.size), switch.measure([(probe.ingress, probe.egress, class_)])
+    told = memory_reasons.explain_port(switch.kind, memory.marking, closed, measured)
+    congests = "queues" if switch.settings["buffer"].get("per") == "queue" else "ports"
+    notes = describe_limits_of_methods(switch, class_, closed)
+    return ComparedClass(class_, None, None, congests, [ComparedCase(1, closed, measured, told)], notes)
 
 
-def differs(name: str, closed: Fraction | None, measured: int | None) -> bool:
-    """Returns true if two counts differ by more than a frame, or if only one exists."""
-    if name == "headroom":
-        closed, measured = closed or Fraction(0), measured or 0  # no headroom stores no frame
-    if closed is None or measured is None:
-        return (closed is None) != (measured is None)
-    return abs(closed - measured) > 1
-
-
-NAMES = {
-    "mark": "until a mark",
-    "pause": "until a pause",
-    "ingress_loss": "until a loss at ingress",
-    "egress_loss": "until a loss at egress",
-    "headroom": "headroom in frames",
-    "resume": "departures until the resume",
-}
-CHANGED_LINKS = (
-    "Computed headroom covers all rates and delays that events give a link. The closed form takes the first."
-)
-FAULT = "Rounding does not explain this: the closed form or the dataplane is wrong. Please report it."
-
-
-def describe(name: str, closed: Fraction | None, measured: int | None, why: str) -> str:
-    """Describes a difference and its reason."""
-    texts = [
-        "none" if count is None else f"{float(count):,.1f}".removesuffix(".0") for count in (closed, measured)
-    ]
-    return f"{NAMES[name]}: closed form {texts[0]}, dataplane {texts[1]}. {why}"
-
-
-def explain_mark(case_marks: bool, limits: Limits, measured: Measured) -> str | None:
-    """Returns the reason why marks differ, for all kinds of buffers."""
-    if case_marks:
-        return "RED and WRED mark at random above their minimum. The closed form is the earliest mark."
-    pause = measured["pause"]
-    if measured["mark"] is None and limits.mark is not None and pause is not None and limits.mark >= pause:
-        return "The measurement counts marks until the pause, and the mark comes later."
-    return None
-
-
-def explain_port(switch: ProbedSwitch, name: str, limits: Limits, measured: Measured) -> str | None:
-    """Explains a difference for a buffer without pools; `None` if there is none."""
-    closed, found = getattr(limits, name), measured[name]
-    if not differs(name, closed, found):
-        return None
-    out = switch_memory.port_settings(switch.settings, switch.links[switch.probe.egress], switch.nodes)
-    why = (
-        explain_mark(out["marking"]["kind"] in ("red", "wred"), limits, measured) if name == "mark" else None
-    )
-    if found is None and closed is not None and closed > MOST_FRAMES:
-        why = f"A measurement sends {MOST_FRAMES:,} frames at most."
-    elif name in ("pause", "headroom", "resume") and limits.pause is None:
-        why = f"The closed form covers a {switch.kind} buffer with a fixed `xoff` only."
-    return describe(name, closed, found, why or FAULT)
-
-
-def explain_difference(name: str, case: Case, limits: Limits, measured: Measured) -> str | None:
-    """Explains a difference of more than a frame; `None` if there is none."""
-    closed, found = getattr(limits, name), measured[name]
-    if not differs(name, closed, found):
-        return None
-    return describe(name, closed, found, reason(name, case, limits, measured) or FAULT)
-
-
-def reason(name: str, case: Case, limits: Limits, measured: Measured) -> str | None:
-    """Returns the reason for a difference: settings, the order of limits, or rounding; `None` without one."""
-    closed, found = getattr(limits, name), measured[name]
-    marking = case.memory.marking
-    if name == "mark":
-        queues = ((port, case.memory.class_to_queue[class_]) for _, port, class_ in case.streams)
-        red = any(marking[at].is_random for at in queues if at in marking)
-        if why := explain_mark(red, limits, measured):
-            return why
-    if found is None and closed is not None and closed > MOST_FRAMES:
-        return f"A measurement sends {MOST_FRAMES:,} frames at most."
-    if name == "resume" and case.memory.frees_at_end:
-        return "Memory becomes free at the end of a transmission, when the next one has begun already."
-    return (
-        explain_unequal_streams(case)
-        or explain_other_side(name, limits, measured)
-        or explain_rounding(case, limits, (closed, found))
-    )
-
-
-def explain_unequal_streams(case: Case) -> str | None:
-    """Returns a reason if the first limit does not end all streams, or two limits are near each other."""
-    if limits_are_near(case):
-        return (
-            "Two limits (of a group, a queue or a pool) are within two frames of each other, and rounding "
-            "decides which is first. A frame that no longer fits into the pool takes headroom or is lost."
+def describe_limits_of_methods(switch: ProbedSwitch, class_: int, closed: Limits) -> list[str]:
+    """Describes what both methods leave out: drops of WRED, and frames beyond the computed headroom."""
+    probe, memory, marking, notes = switch.probe, switch.memory, switch.marking(class_), []
+    if marking is not None and marking.drops:
+        begin, loss = marking.frames(probe.size) + 1, closed.egress_loss or closed.ingress_loss
+        if loss is None or begin < loss:
+            drops = "may drop" if marking.is_random else "drops"
+            found = f"WRED {drops} packets of this queue from packet {begin:,} on."
+            notes.append(f"{found} Both methods leave these drops out.")
+    largest = switch.links[probe.ingress].frame
+    if probe.size > largest and has_computed_headroom(memory, probe.ingress, class_):
+        notes.append(
+            f"Computed headroom covers frames up to {largest:,} B, the largest of the scenario. Frames of "
+            f"{probe.size:,} B may need more."
         )
-    profiles = memory_profiles(case)
-    if len(profiles) > 1:
-        return (
-            f"The congested accounts have different profiles ({', '.join(sorted(profiles))}). After the "
-            "first is at its limit, the others go on, and the closed form does not follow them."
-        )
-    if (
-        len(case.streams) > 1
-        and not case.is_paused
-        and any(at in case.memory.headrooms for at in case.groups)
-    ):
-        return (
-            "The groups are lossless, but nothing pauses them. After the first is at its limit, the others "
-            "go on, and the closed form does not follow them."
-        )
-    return None
+    return notes
 
 
-def explain_rounding(case: Case, limits: Limits, counts: tuple[Fraction | None, int | None]) -> str | None:
-    """Returns the reason for a difference of a few frames: groups that fill in turn, and whole frames."""
-    closed, found = counts
-    if closed is None or found is None:
-        return None
-    if len(case.streams) > 1 and abs(closed - found) <= 3:
-        return (
-            "The groups or queues fill in turn. The first reaches its limit while others are a frame behind, "
-            "and a frame that finds the use just below the limit is stored whole."
-        )
-    gets_rest = limits.pause is not None and limits.egress_loss is not None
-    if gets_rest and abs(closed - found) <= len(case.streams) + 1:
-        return (
-            "The last group gets the space that others leave at egress, and each of these is within a frame."
-        )
-    if abs(closed - found) <= 2:
-        return "Frames take whole cells, and a frame that finds the use just below the limit is stored whole."
-    return None
-
-
-def explain_other_side(name: str, limits: Limits, measured: Measured) -> str | None:
-    """Returns a reason if the two methods find the loss at different sides, within a few frames."""
-    if not name.endswith("_loss") or (getattr(limits, name) is None) == (measured[name] is None):
-        return None
-    closed = limits.ingress_loss if limits.ingress_loss is not None else limits.egress_loss
-    losses = [measured[side] for side in ("ingress_loss", "egress_loss")]
-    found = next((loss for loss in losses if loss is not None), None)
-    if closed is not None and found is not None and abs(closed - found) <= 3:
-        return (
-            "Ingress and egress reach their limits within a few frames, and rounding decides which is first."
-        )
-    return None
-
-
-def memory_profiles(case: Case) -> set[str]:
-    """Returns the profiles of the accounts that are congested: groups of paused streams, otherwise queues."""
-    names = case.memory.groups if case.is_paused else case.memory.queues
-    return {names[at] for at in (case.groups if case.is_paused else case.queues)}
-
-
-def limits_are_near(case: Case) -> bool:
-    """Returns true if two points at which groups, queues or pools are full are within two frames."""
-    points = []
-    for side, accounts in (("groups", case.groups), ("queues", case.queues)):
-        for find in (case.limit_point, case.full_point):
-            found = (find(side, at) for at in accounts)
-            points += [min(present)] if (present := [point for point in found if point is not None]) else []
-    points.sort()
-    return any(after - before <= 2 * case.frame for before, after in itertools.pairwise(points[:3]))
+def has_computed_headroom(memory: SwitchMemory | None, port: int, class_: int) -> bool:
+    """Returns true if the switch pauses a class, with headroom that the link of its port decides."""
+    group = None if memory is None else memory.group(port, class_)
+    return memory is not None and memory.is_paused(port, class_) and group is not None and group.xoff is None

@@ -8,10 +8,10 @@ Counts include the frame that causes the event. They are exact fractions; whole 
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from overspill.engine.switch_memory import CLASSES, PortNumber, Profile, SwitchMemory
+from overspill.engine.switch_memory import PortNumber, Profile, SwitchMemory
 
 Stream = tuple[int, int, int]  # input port, output port, class
 Share = tuple[Fraction, int, int]  # weight, number of streams, reserve in bytes
@@ -100,43 +100,17 @@ def fill_until(shares: Sequence[Share], total: Fraction) -> Fraction | None:
     return here + (total - level) / slope if slope else None
 
 
-def congested_streams(memory: SwitchMemory, own: Stream, wanted: int) -> list[Stream]:
-    """Returns the measured stream and others that fill further groups (if it is paused) or queues.
-
-    Others of its slice follow in the order of ports and classes, one for each group or queue. There may be
-    fewer than wanted. Other groups send to the same output; other queues get frames from the same input.
-    """
-    ingress, egress, class_ = own
-    by_group = memory.is_paused(ingress, class_)
-    mapped = memory.class_to_group if by_group else memory.class_to_queue
-    found, taken = [own], {(ingress if by_group else egress, mapped[class_])}
-    for port, other in ((port, other) for port in range(memory.ports) for other in range(CLASSES)):
-        stream = (port, egress, other) if by_group else (ingress, port, other)
-        if by_group:
-            group = memory.group(port, other)
-            joins = port != egress and group is not None and group.is_lossless
-        else:
-            joins = port != ingress and not memory.is_paused(ingress, other)
-        if (
-            joins
-            and len(found) < wanted
-            and (port, mapped[other]) not in taken
-            and memory.slice(*stream[:2]) == memory.slice(ingress, egress)
-        ):
-            found.append(stream)
-            taken.add((port, mapped[other]))
-    return found
-
-
 def compute_limits(case: Case) -> Limits:
     """Computes the frames of the measured stream until a mark, a pause and a loss."""
     first = limits_of_paused(case) if case.is_paused else limits_of_lossy(case)
-    ends = [count for count in (first.ingress_loss, first.egress_loss) if count is not None]
     mark = first_mark(case)
-    if mark is not None and ends and mark >= min(ends):
-        mark = None
+    if mark is not None and first.pause is not None and mark > math.ceil(first.pause):
+        mark = first.mark  # in headroom, which groups fill one after another
+    elif mark is not None:
+        ends = [count for count in (first.ingress_loss, first.egress_loss) if count is not None]
+        mark = None if ends and mark >= min(ends) else mark
     resume = None if first.pause is None else departures_until_resume(case)
-    return Limits(mark, first.pause, first.ingress_loss, first.egress_loss, first.headroom, resume)
+    return replace(first, mark=mark, resume=resume)
 
 
 def stops(case: Case, side: str) -> Iterator[Fraction]:
@@ -155,8 +129,7 @@ def limits_of_lossy(case: Case) -> Limits:
             for point in (case.limit_point("groups", at), case.full_point("groups", at))
             if point is not None
         ]
-        headroom = min_present(case.memory.headrooms.get(at, 0), shared_headroom(case, at))
-        ingress += [min(points) + Fraction(headroom, n)] if points else []
+        ingress += [min(points) + Fraction(case_headroom(case, at), n)] if points else []
     return first_loss(case, min(ingress, default=None), min(stops(case, "queues"), default=None))
 
 
@@ -192,25 +165,27 @@ def limits_of_paused(case: Case) -> Limits:
         # The pool is full before a group is at its limit: the first frame in headroom pauses it.
         if full is None or (egress is not None and egress < full):
             return first_loss(case, full, egress)
-        frames, is_ingress = frames_after_pause(case, math.floor(full / frame) * frame)
-        after = full / frame + 1
-        return limits_after_pause(after, frames - 1, is_ingress) if frames else limits_of_refused(after)
+        return limits_after_pause(case, full / frame + 1, math.floor(full / frame), begins=True)
     if egress is not None and egress < pause:
         return first_loss(case, None, egress)
-    frames, is_ingress = frames_after_pause(case, math.ceil(pause / frame) * frame)
-    return limits_after_pause(max(pause / frame, Fraction(1)), frames, is_ingress)
+    return limits_after_pause(case, max(pause / frame, Fraction(1)), math.ceil(pause / frame), begins=False)
 
 
-def limits_after_pause(pause: Fraction, frames: int, is_ingress: bool) -> Limits:
-    """Returns the limits of a group that stores these frames after its pause, before a loss at one side."""
+def limits_after_pause(case: Case, pause: Fraction, stored: int, begins: bool) -> Limits:
+    """Returns the limits of groups that are paused with `stored` frames in shared memory and reserve each.
+
+    `begins` is true if the frame that causes the pause is the first in headroom. Without headroom, the frame
+    that a group refuses also pauses it.
+    """
+    added, is_ingress = frames_after_pause(case, stored * case.frame)
+    if begins and not added[-1]:
+        return Limits(pause=pause, ingress_loss=pause)
+    added = [frames - begins if frames else 0 for frames in added]
+    frames = added[-1]
     loss = pause + frames + 1
     ingress, egress = (loss, None) if is_ingress else (None, loss)
-    return Limits(None, pause, ingress, egress, Fraction(frames))
-
-
-def limits_of_refused(frames: Fraction) -> Limits:
-    """Returns the limits of a group without headroom: the frame that it refuses also pauses it."""
-    return Limits(pause=frames, ingress_loss=frames)
+    mark = mark_in_headroom(case, stored + begins, added)
+    return Limits(mark, pause, ingress, egress, Fraction(frames))
 
 
 def limits_without_shared_memory(case: Case) -> Limits:
@@ -218,11 +193,8 @@ def limits_without_shared_memory(case: Case) -> Limits:
     ingress, _, class_ = case.streams[0]
     reserve = case.profile("groups", (ingress, case.memory.class_to_group[class_])).reserve
     reserved, rest = divmod(reserve, case.frame)
-    frames, is_ingress = frames_after_pause(case, reserved * case.frame)
-    if reserved and not rest:
-        return limits_after_pause(Fraction(reserved), frames, is_ingress)
-    first = Fraction(reserved + 1)
-    return limits_after_pause(first, frames - 1, is_ingress) if frames else limits_of_refused(first)
+    begins = not reserved or rest > 0
+    return limits_after_pause(case, Fraction(reserved + begins), reserved, begins)
 
 
 def has_no_shared_memory(case: Case, at: PortNumber) -> bool:
@@ -231,17 +203,22 @@ def has_no_shared_memory(case: Case, at: PortNumber) -> bool:
     return profile.limit == 0 or profile.alpha == 0
 
 
-def frames_after_pause(case: Case, stored: int) -> tuple[int, bool]:
-    """Returns the frames of the measured group that fit after its pause, and true if ingress ends them.
+def headroom_order(case: Case) -> list[Stream]:
+    """Returns the streams in the order in which their groups fill headroom, the measured one last."""
+    return [*case.streams[1:], case.streams[0]]
+
+
+def frames_after_pause(case: Case, stored: int) -> tuple[list[int], bool]:
+    """Returns the frames of each group that fit after its pause, and true if ingress ends the measured one.
 
     All streams have stored these bytes each. What is left of the reserve, and then headroom, fills in whole
-    frames, first in the other groups.
+    frames, in the order of `headroom_order`.
     """
     memory, frame = case.memory, case.frame
     used = {at: stored * n for at, n in case.queues.items()}
     left = {name: pool.headroom for name, pool in memory.pools.items()}
-    frames, is_ingress = 0, True
-    for ingress, egress, class_ in [*case.streams[1:], case.streams[0]]:
+    added, is_ingress = [], True
+    for ingress, egress, class_ in headroom_order(case):
         group = (ingress, memory.class_to_group[class_])
         queue = (egress, memory.class_to_queue[class_])
         profile = case.profile("groups", group)
@@ -254,7 +231,8 @@ def frames_after_pause(case: Case, stored: int) -> tuple[int, bool]:
             left[profile.pool] = shared - max(frames - reserved, 0) * frame
         if queue in used:
             used[queue] += frames * frame
-    return frames, is_ingress
+        added.append(frames)
+    return added, is_ingress
 
 
 def egress_space(case: Case, queue: PortNumber, used: Mapping[PortNumber, int]) -> Fraction | None:
@@ -281,10 +259,27 @@ def first_mark(case: Case) -> Fraction | None:
     found = []
     for at, streams in count_by_queue(case).items():
         marking = case.memory.marking.get(at)
-        if marking is not None:
-            queued = marking.queue if marking.in_packets else -(-marking.queue // case.size)
-            found.append(Fraction(math.ceil(Fraction(queued + 1, streams))))
+        if marking is not None and not marking.drops:
+            found.append(Fraction(math.ceil(Fraction(marking.frames(case.size) + 1, streams))))
     return min(found, default=None)
+
+
+def mark_in_headroom(case: Case, stored: int, added: Sequence[int]) -> Fraction | None:
+    """Returns the frames of the first stream that is marked while it fills its headroom.
+
+    Each stream has stored the same number of frames before, and then adds its own in the order of
+    `headroom_order`.
+    """
+    queued = {at: stored * streams for at, streams in count_by_queue(case).items()}
+    for (_, egress, class_), frames in zip(headroom_order(case), added, strict=True):
+        at = (egress, case.memory.class_to_queue[class_])
+        marking = case.memory.marking.get(at)
+        if marking is not None and not marking.drops:
+            before = marking.frames(case.size) - queued[at]
+            if 0 <= before < frames:
+                return Fraction(stored + before + 1)
+        queued[at] += frames
+    return None
 
 
 def count_by_queue(case: Case) -> Mapping[PortNumber, int]:
@@ -296,27 +291,42 @@ def count_by_queue(case: Case) -> Mapping[PortNumber, int]:
 def departures_until_resume(case: Case) -> Fraction:
     """Returns the departures after which a group alone is resumed, from the frame that paused it.
 
-    After k departures of c bytes, the use u - k c beyond the reserve is at most `xon`, or at most the limit
-    less `xon_offset`. The limit is that of the instant: the departing frame still counts in the pool.
+    Headroom leaves first. After k more departures of c bytes, the use u - k c beyond the reserve is at most
+    `xon`, or at most the limit less `xon_offset`. The limit is that of the instant: the departing frame still
+    counts in the pool.
     """
     alone = Case(case.memory, case.size, case.streams[:1])
     (at,) = alone.groups
-    profile, frame = alone.profile("groups", at), Fraction(alone.frame)
-    point = alone.limit_point("groups", at)
-    if point is None:
+    profile, frame, size = alone.profile("groups", at), alone.frame, memory_size(alone, at)
+    use, in_headroom = bytes_at_pause(alone, at)
+    if use <= 0 or (profile.alpha is None and profile.limit is None):
         return Fraction(1)
-    use = max(math.ceil(point / frame), 1) * frame - profile.reserve
-    if use <= 0:
-        return Fraction(1)
-    ways = [(use - profile.xon) / frame]
+    if in_headroom:
+        limit = profile.limit if profile.alpha is None else profile.alpha * (size - use)
+        if limit is None or use <= max(Fraction(profile.xon), limit - profile.xon_offset):
+            return Fraction(1)
+    ways = [Fraction(use - profile.xon, frame)]
     if profile.alpha is not None:
-        free = memory_size(alone, at) - use
-        ways.append(
-            (use - profile.alpha * (free - frame) + profile.xon_offset) / ((1 + profile.alpha) * frame)
-        )
+        rest = use - profile.alpha * (size - use - frame) + profile.xon_offset
+        ways.append(rest / ((1 + profile.alpha) * frame))
     elif profile.limit is not None:
-        ways.append((use - profile.limit + profile.xon_offset) / frame)
-    return Fraction(max(1, math.ceil(min([use / frame, *ways]))))
+        ways.append(Fraction(use - profile.limit + profile.xon_offset, frame))
+    return Fraction(in_headroom + max(1, math.ceil(min([Fraction(use, frame), *ways]))))
+
+
+def bytes_at_pause(alone: Case, at: PortNumber) -> tuple[int, bool]:
+    """Returns the bytes of a group in shared memory when it is paused, and true if a frame is in headroom."""
+    profile, frame = alone.profile("groups", at), alone.frame
+    point, full = alone.limit_point("groups", at), alone.full_point("groups", at)
+    stored = None if point is None else max(math.ceil(point / frame), 1)
+    if full is not None and (stored is None or stored * frame > full):
+        return math.floor(full / frame) * frame - profile.reserve, case_headroom(alone, at) >= frame
+    return (stored or 0) * frame - profile.reserve, False
+
+
+def case_headroom(case: Case, at: PortNumber) -> int:
+    """Returns the bytes of headroom that a group alone may use."""
+    return min_present(case.memory.headrooms.get(at, 0), shared_headroom(case, at))
 
 
 def memory_size(case: Case, at: PortNumber) -> int:

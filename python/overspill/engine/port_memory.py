@@ -8,12 +8,12 @@ from typing import Any
 
 from overspill.engine import axis_values
 from overspill.engine.memory_limits import Limits
-from overspill.engine.switch_memory import Marking, size_in_bytes
+from overspill.engine.switch_memory import CLASSES, Marking, size_in_bytes
 
 
 @dataclass(frozen=True)
 class PortMemory:
-    """Memory of one output port: a fixed size, or a reserve and a share of a pool of `shared` bytes."""
+    """Memory of one output port or queue: a fixed size, or a reserve and a share of `shared` bytes."""
 
     fixed: int = 0
     in_packets: bool = False
@@ -40,9 +40,8 @@ class PortMemory:
             pause = Fraction(-(-self.xoff // size))
             resume = Fraction(max(1, math.ceil(Fraction(pause * size - self.xon, size))))
         mark = None
-        if self.marking is not None:
-            queue = self.marking.queue
-            mark = Fraction(queue if self.marking.in_packets else -(-queue // size)) + 1
+        if self.marking is not None and not self.marking.drops:
+            mark = Fraction(self.marking.frames(size)) + 1
         return Limits(
             mark if mark is not None and mark <= stored else None,
             pause,
@@ -62,7 +61,8 @@ def read_port_memory(
     xon = size_in_bytes(pause.get("xon"))
     if buffer["kind"] == "shared":
         reserve = size_in_bytes(buffer["reserved"])
-        shared = size_in_bytes(buffer["size"]) - reserve * ports
+        accounts = ports * CLASSES if buffer["per"] == "queue" else ports
+        shared = size_in_bytes(buffer["size"]) - reserve * accounts
         return PortMemory(0, False, Fraction(buffer["alpha"]), shared, reserve, marking, xoff, xon)
     found = axis_values.in_base_unit(str(buffer["size"]))
     if found is None:

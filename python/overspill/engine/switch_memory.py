@@ -88,11 +88,17 @@ class Profile:
 
 @dataclass(frozen=True)
 class Marking:
-    """Queue length, in packets or bytes, from which all frames are marked, or frames at random."""
+    """Queue length, in packets or bytes, from which frames are marked: all, at random or by an average."""
 
     queue: int
     in_packets: bool
     is_random: bool = False
+    is_averaged: bool = False
+    drops: bool = False  # frames are dropped instead of marked
+
+    def frames(self, size: int) -> int:
+        """Returns the number of frames in the queue that the first marked or dropped frame finds."""
+        return self.queue if self.in_packets else -(-self.queue // size)
 
 
 @dataclass(frozen=True)
@@ -175,19 +181,27 @@ def port_settings(switch: Mapping[str, Any], link: Link, nodes: Mapping[str, boo
 
 
 def read_marking(slot: Mapping[str, Any], number: int) -> Marking | None:
-    """Returns the threshold of a queue from which a mechanism marks; `None` if it does not mark."""
+    """Returns the threshold of a queue from which a mechanism marks; `None` if it does not mark.
+
+    A profile with `min` = `max` is a step, which marks all frames from its threshold on.
+    """
     if slot["kind"] == "wred":
         own = [entry for entry in slot["queues"] if number in entry["queue"]]
+        if not own:
+            return None
+        least, most = (size_in_bytes(own[-1][key]) for key in ("min", "max"))
+        averaged = float(own[-1].get("weight", 1)) < 1
         # With `ecn = "none"` the switch drops packets instead of marking them.
-        marks = bool(own) and own[-1].get("ecn") != "none"
-        return Marking(size_in_bytes(own[-1]["min"]), False, True) if marks else None
+        return Marking(least, False, least < most, averaged, own[-1].get("ecn") == "none")
     key = {"ecn_threshold": "k", "red": "min"}.get(slot["kind"])
-    if key is None:
-        return None
-    found = axis_values.in_base_unit(str(slot[key]))
+    found = None if key is None else axis_values.in_base_unit(str(slot[key]))
     if found is None:
         return None
-    return Marking(math.floor(found[0]), found[1] == "pkt", slot["kind"] == "red")
+    is_random, averaged = False, False
+    if slot["kind"] == "red":
+        is_step = slot["min"] == slot["max"] and (not slot["gentle"] or float(slot["max_p"]) == 1)
+        is_random, averaged = not is_step, float(slot["weight"]) < 1
+    return Marking(math.floor(found[0]), found[1] == "pkt", is_random, averaged)
 
 
 def read_profile(given: Mapping[str, Any], cell: int) -> Profile:
