@@ -163,6 +163,16 @@ def test_resume_of_a_group_that_fills_its_pool_first(
     assert (case.closed.resume, case.differences) == (departures, [])
 
 
+def test_group_that_refuses_its_first_frame_is_never_resumed(tmp_path: Path) -> None:
+    path = tmp_path / "pools.toml"
+    (case,) = compare(write_scenario(path, limit="0B", xoff="0B"), 64, 1).cases
+    assert (case.measured["pause"], case.measured["ingress_loss"]) == (1, 1)
+    assert (case.closed.resume, case.measured["resume"], case.differences) == (None, None, [])
+    # Two frames in the reserve can depart.
+    (case,) = compare(write_scenario(path, limit="0B", xoff="0B", reserve=416), 64, 1).cases
+    assert (case.closed.resume, case.measured["resume"], case.differences) == (1, 1, [])
+
+
 def test_release_at_the_end_explains_a_single_frame(tmp_path: Path) -> None:
     case = memory_case(write_scenario(tmp_path / "pools.toml", more='release = "end"', offset=9000))
     limits = memory_limits.compute_limits(case)

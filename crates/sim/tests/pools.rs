@@ -119,9 +119,10 @@ fn marks_in_headroom_are_counted() {
     // at about 4363 frames each, and the mark comes first.
     assert_eq!(chip(("[switch]", marking), 3, 1).mark, Some(7001));
     assert_eq!(chip(("[switch]", marking), 3, 2).mark, Some(3501));
-    // With 9000 packets, the second group finds the threshold in its headroom: 4364 frames of the first are queued.
+    // With 9000 packets, the second group finds the threshold in its headroom. It is paused at 4363 frames, and the first
+    // one at 4364.
     let late = chip(("[switch]", &marking.replace("7000", "9000")), 3, 2);
-    assert_eq!(late.mark, Some(9000 - late.pause.expect("a pause") + 1));
+    assert_eq!((late.pause, late.mark), (Some(4363), Some(9000 - 4364 + 1)));
 }
 
 #[test]

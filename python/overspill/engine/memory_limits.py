@@ -109,8 +109,13 @@ def compute_limits(case: Case) -> Limits:
     elif mark is not None:
         ends = [count for count in (first.ingress_loss, first.egress_loss) if count is not None]
         mark = None if ends and mark >= min(ends) else mark
-    resume = None if first.pause is None else departures_until_resume(case)
+    resume = departures_until_resume(case) if stores_frames(first) else None
     return replace(first, mark=mark, resume=resume)
+
+
+def stores_frames(limits: Limits) -> bool:
+    """Returns true if a paused group has frames that can depart: the first frame is not refused."""
+    return limits.pause is not None and (limits.pause != limits.ingress_loss or limits.pause >= 2)
 
 
 def stops(case: Case, side: str) -> Iterator[Fraction]:
