@@ -49,7 +49,7 @@ PYTHON_PATHS = (
     "python",
     "tests/python",
     "papers",
-    "examples/sonic",
+    "scenarios/sonic",
     "scenarios/switch_memory.toml",
     "docs/howto/import_sonic.md",
 )

@@ -9,7 +9,7 @@ from typing import Any
 from overspill.importing.chips import ChipOptions
 from overspill.importing.sonic import Fragment, SonicOptions, import_sonic
 
-EXAMPLES = Path(__file__).parents[2] / "examples/sonic"
+EXAMPLES = Path(__file__).parents[2] / "scenarios/sonic"
 LOOKUP = EXAMPLES / "pg_profile_lookup.ini"
 CELLS = ChipOptions(cell="208B", size_includes="shared")
 Tables = dict[str, Any]
