@@ -347,3 +347,17 @@ def test_memory_without_a_closed_form_is_refused(command: Command) -> None:
     ran = command("explain", "memory", CHIP.parent / "cioq.toml", "--variant", "cioq")
     assert ran.status == 2
     assert "found model = cioq in switch" in ran.err
+
+
+def test_names_of_switch_chips_are_explained_with_the_keys_of_pools(command: Command) -> None:
+    told = command("explain", "dynamic_th").out
+    assert "`alpha` of `switch.buffer.shared`" in told
+    assert "\ndynamic_th, of switch.buffer.profiles.NAME.threshold dynamic (" in told
+    assert "`slices` of `switch.buffer.pools`" in command("explain", "slice").out
+    told = command("explain", "headroom").out
+    assert (
+        "`xoff` of `switch.buffer.profiles.NAME`" in told
+        and "\nheadroom, of switch.buffer.pools.NAME (" in told
+    )
+    told = command("explain", "memory").out
+    assert "docs/mechanisms/memory.md" in told and "docs/howto/switch_memory.md" in told

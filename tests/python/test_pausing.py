@@ -66,7 +66,9 @@ def test_a_run_that_should_not_lose_and_does_says_where_and_the_others_go_on(tmp
     results = run_scenario(tmp_path, "switch.buffer.size='5KB'")
     (failure,) = results.failures
     assert "switch s, port 0 (from a), class 0, at 62.52us" in failure
-    assert "xoff is 4554B" in failure and "Port 1 (to b) was full: 4554 of 5000 in use" in failure
+    assert (
+        "xoff is 4554B" in failure and "Port 1 (to b) was full: 4554B in use, with a limit of 5KB" in failure
+    )
     assert {run.variant for run in results.runs} == {"tail_drop"}
 
 

@@ -58,6 +58,11 @@ CASES: dict[str, dict[str, Any]] = {
     "late": {},
     "blind": {
         "shared_by_classes": {"port": "s0:4", "classes": [0, 3], "drops": 9},
+        "lossless_losses": {
+            "packets": 5,
+            "groups": 2,
+            "most": {"at_ps": 10**9, "port": "s0:2", "group": 3, "packets": 4},
+        },
         "pause_storms": {"count": 2, "dropped": 7, "first": {"at_ps": 10**9, "port": "s0:1", "queue": 3}},
     },
 }

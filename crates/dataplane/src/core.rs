@@ -9,6 +9,7 @@ mod alarm;
 mod computed;
 mod cutting;
 mod eviction;
+mod group_losses;
 mod link_failure;
 mod marking;
 mod memory_accounting;
@@ -33,7 +34,7 @@ pub use watchdog::PauseStorm;
 
 use crate::accounts::MemorySides;
 use crate::end_table::PacketTally;
-use crate::packet_store::{Fib, NodeView, Origin, PacketStore, counted_frame};
+use crate::packet_store::{Fib, NodeView, Origin, PacketStore};
 use crate::port::QueueAt;
 use crate::{BrokenRule, Departure, DequeuedFrame, EnqueuedFrame, ExtensionSlab, Framing, Observer, Out, Outcome, Pkt};
 use agents::{Agents, PendingWork};
@@ -295,8 +296,8 @@ impl Core {
         counts.dropped[why as usize] += 1;
         counts.dropped_bytes += u64::from(pkt.head.size);
         counts.dropped_payload += pkt.payload_bytes();
-        if why.is_memory_shortage() && why != DropReason::Evicted && self.store.pools.is_some() {
-            self.stop_refusing_group(pkt, port, step);
+        if why.is_memory_shortage() && self.store.pools.is_some() {
+            self.note_group_loss(pkt, port, why, step);
         }
         if why == DropReason::BufferFull && self.store.pools.is_none() {
             self.note_classes_when_full(pkt.head.class(), port);
@@ -319,17 +320,6 @@ impl Core {
         match self.store.ports[usize::from(to.port.0)].refusal(to.queue) {
             None if self.drops_arrivals && self.watchdog_drops_arrival(head, to) => Some(DropReason::Watchdog),
             why => why,
-        }
-    }
-
-    /// Stops the group that refused a packet, so that its far end is paused although the packet is lost.
-    fn stop_refusing_group<F: Fib, O>(&mut self, pkt: &Pkt, port: PortId, step: &StepContext<F, O>) {
-        let at = QueueAt { port, queue: self.store.resolve_queue(pkt.head.queue()) };
-        let origin = Origin::from_head(&pkt.head);
-        if self.store.group_refuses(at, pkt.head.size, origin) {
-            let frame = counted_frame(at, pkt.head.size, origin);
-            self.store.pools.as_mut().into_iter().for_each(|pools| pools.stop_refused(&frame));
-            self.signal_groups(step);
         }
     }
 

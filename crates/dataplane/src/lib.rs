@@ -46,6 +46,7 @@ pub use out::{Out, Outcome};
 pub use packet::{Framing, NO_EXT, Pkt};
 pub use packet_store::Fib;
 pub use payload::PayloadCounts;
+pub use pool_accounts::GroupLosses;
 pub use port::{Port, PortCounts};
 pub use raw::RawSetup;
 pub use switch::{Routes, Switch, SwitchSetup, SwitchStep};

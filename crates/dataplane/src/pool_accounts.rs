@@ -5,9 +5,12 @@
 //! memory, then the reserve. All sizes are in bytes of whole cells.
 
 mod consistency;
+mod losses;
 mod reaction;
 #[cfg(test)]
 pub(crate) mod tests;
+
+pub use losses::GroupLosses;
 
 use crate::inputs::StuckBytes;
 use mech::buffer::{MemoryLayout, MemoryView, ProfileRules};
@@ -97,6 +100,8 @@ pub(crate) struct PoolAccounts {
     /// True if agents follow groups.
     signalled: bool,
     reaction: Option<PoolReaction>,
+    /// Losses of lossless groups, in the order of their first loss.
+    losses: Vec<GroupLosses>,
     /// Time of the present step, for thresholds that depend on it.
     pub(crate) now: Time,
 }
@@ -115,6 +120,7 @@ impl PoolAccounts {
             signals: Vec::new(),
             signalled,
             reaction,
+            losses: Vec::new(),
             now: Time::ZERO,
             layout,
         }

@@ -44,6 +44,8 @@ const ROUND_ROBIN: (&str, &str) = ("switch.scheduler", "round_robin");
 const STRICT_PRIORITY: (&str, &str) = ("switch.scheduler", "strict_priority");
 const SPRAY: (&str, &str) = ("switch.routing", "spray");
 const WEIGHTED: (&str, &str) = ("switch.routing", "weighted");
+const POOLS: (&str, &str) = ("switch.buffer", "pools");
+const POOL_PROFILE: (&str, &str) = ("switch.buffer.profiles.NAME", "");
 const PFC: (&str, &str) = ("switch.pause", "pfc");
 const PAUSE: (&str, &str) = ("switch.pause", "pause");
 const QCN_CONGESTION_POINT: (&str, &str) = ("switch.notify", "qcn");
@@ -102,6 +104,7 @@ pub const ALIASES: &[Alias] = &[
     Alias::new("xonoffset", "the XON offset", PAUSE).with_key("offset"),
     Alias::new("headroom", "headroom", PFC).with_key("xoff").with_note(HEADROOM_NOTE),
     Alias::new("headroom", "headroom", PAUSE).with_key("xoff").with_note(HEADROOM_NOTE),
+    Alias::new("headroom", "headroom", POOL_PROFILE).with_key("xoff"),
     Alias::new("pfcwatchdog", "the PFC watchdog", PFC).with_key("watchdog").with_note(WATCHDOG_NOTE),
     Alias::new("pfcwd", "the PFC watchdog", PFC).with_key("watchdog").with_note(WATCHDOG_NOTE),
     Alias::new("qau", "IEEE 802.1Qau", QCN_CONGESTION_POINT),
@@ -120,6 +123,7 @@ pub const ALIASES: &[Alias] = &[
     Alias::new("dynamicth", "SONiC's `dynamic_th`", SHARED_BUFFER)
         .with_key("alpha")
         .with_note("A `dynamic_th` of n is `alpha` = 2^n."),
+    Alias::new("slice", "a slice of a chip's memory", POOLS).with_key("slices"),
     Alias::new("static", "a static buffer", ("switch.buffer", "per_port")),
     Alias::new("infinite", "an infinite buffer", ("switch.buffer", "unlimited")),
     // Schedulers.

@@ -8,7 +8,7 @@ use scenario::Scenario;
 use scenario::memory::{Memory, SwitchMemory, switch_memory};
 use scenario::topology::{Node, Port, Topology};
 use serde_json::{Value, json};
-use sim::{Deadlock, PauseStorms, Results, SharedByClasses, StopReason, Table};
+use sim::{Deadlock, LosslessLosses, PauseStorms, Results, SharedByClasses, StopReason, Table};
 use units::{Amount, Rate};
 
 /// Returns a port whose classes share memory as JSON: its name, the classes, and the packets lost there.
@@ -26,6 +26,15 @@ fn pause_storms_json(storms: &PauseStorms, scenario: &Scenario) -> Value {
     });
     let dropped: u64 = storms.iter().map(|(_, one)| one.dropped).sum();
     json!({ "count": storms.len(), "dropped": dropped, "first": first })
+}
+
+/// Returns the losses of lossless groups as JSON: their packets, and the group that lost most; `None` without losses.
+fn lossless_losses_json(losses: &LosslessLosses, scenario: &Scenario) -> Option<Value> {
+    let (node, most) = losses.iter().rev().max_by_key(|(_, one)| one.packets)?;
+    let port = format!("{}:{}", scenario.topology.nodes[*node as usize].name, most.port.0);
+    let packets: u64 = losses.iter().map(|(_, one)| one.packets).sum();
+    let most = json!({ "at_ps": most.first.0, "port": port, "group": most.group, "packets": most.packets });
+    Some(json!({ "packets": packets, "groups": losses.len(), "most": most }))
 }
 
 /// Returns a deadlock as JSON: its time, its class, and the cycle of ports that wait for each other.
@@ -228,6 +237,7 @@ pub(crate) fn summary_json(scenario: &Scenario, seed: u64, results: &Results) ->
         "conserved": results.conserved,
         "deadlock": deadlock,
         "pause_storms": results.pause_storms.as_ref().map(|storms| pause_storms_json(storms, scenario)),
+        "lossless_losses": lossless_losses_json(&results.lossless_losses, scenario),
         "shared_by_classes": results.shared_by_classes.map(|own| shared_by_classes_json(&own, scenario)),
         "wire_bits": carried.collect::<serde_json::Map<_, _>>(),
         "flows": {

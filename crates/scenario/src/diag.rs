@@ -122,6 +122,11 @@ pub(crate) fn format_no_effect(keys: &[impl AsRef<str>]) -> String {
     format!("{} {} no effect", names.join(", "), if names.len() == 1 { "has" } else { "have" })
 }
 
+/// Formats a count with its noun: `1 port`, `2 ports`.
+pub(crate) fn format_count(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// Returns the edit distance of two words: insertions, deletions, replacements, and swaps of neighbours.
 fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());

@@ -1,9 +1,11 @@
 //! Memory with pools: the ports of a switch as its accounts see them, and warnings about lossless groups.
 
+use crate::diag::format_count;
+use crate::load::format_ordinal;
 use crate::model::Scenario;
-use mech::buffer::{BufferPort, BufferSlot, MemoryLayout};
+use mech::buffer::{BufferPort, BufferSlot, MemoryLayout, UnusedEntry};
 use mech::{ClassSet, PortId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use units::Bytes;
 
@@ -33,29 +35,34 @@ pub fn lossless_classes(layout: &MemoryLayout, port: PortId) -> [ClassSet; 8] {
     std::array::from_fn(|group| if layout.is_lossless(port, group as u8) { classes[group] } else { ClassSet::NONE })
 }
 
-/// Returns warnings about lossless groups that may lose packets; switches with the same text share a warning.
+/// Returns warnings about lossless groups that may lose packets, and about entries that have no effect. Switches with
+/// the same text share a warning.
 pub(crate) fn list_group_warnings(scenario: &Scenario) -> Vec<String> {
     let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut unused: Option<BTreeSet<UnusedEntry>> = None;
     for switch in 0..scenario.switches.len() {
         let Some(layout) = scenario.memory_layout(switch) else { continue };
+        let entries: BTreeSet<UnusedEntry> = layout.unused_entries.iter().copied().collect();
+        // Ports of another switch may have the rate of an entry.
+        unused = Some(unused.map_or_else(|| entries.clone(), |all| all.intersection(&entries).copied().collect()));
         let name = scenario.topology.nodes[scenario.topology.hosts as usize + switch].name.as_str();
         let here = [
             warn_unpaused_groups(scenario, switch, &layout),
             warn_small_headroom(scenario, switch, &layout),
-            warn_shared_headroom(&layout),
+            warn_shared_headroom(scenario, switch, &layout),
             warn_empty_pool(&layout),
-            warn_limited_queues(scenario, &layout),
+            warn_limited_queues(scenario, switch, &layout),
         ];
         here.into_iter().flatten().for_each(|text| said.entry(text).or_default().push(name));
     }
     let one = |(text, names): (String, Vec<&str>)| match names.as_slice() {
         [first, rest @ ..] if !rest.is_empty() => {
-            let switches = if rest.len() == 1 { "switch" } else { "switches" };
-            format!("memory of {first} and {} {switches} like it: {text}", rest.len())
+            let others = format_count(rest.len() as u64, "switch", "switches");
+            format!("memory of {first} and {others} like it: {text}")
         }
         names => format!("memory of {}: {text}", names.concat()),
     };
-    said.into_iter().map(one).collect()
+    said.into_iter().map(one).chain(unused.into_iter().flatten().map(warn_unused_entry)).collect()
 }
 
 /// Returns the lossless groups of a port that hold classes in use.
@@ -63,6 +70,24 @@ fn groups_in_use(scenario: &Scenario, layout: &MemoryLayout, port: PortId) -> Ve
     let in_use = scenario.classes();
     let classes = lossless_classes(layout, port);
     (0..8).zip(classes).filter(|(_, own)| own.0 & in_use.0 != 0).collect()
+}
+
+/// Describes the end of a loss: an error, or a count with `lossless = false`.
+fn describe_loss(scenario: &Scenario, switch: usize) -> &'static str {
+    let mut pausing = scenario.switches[switch].ports.iter().filter_map(|port| port.pause.slot.pausing());
+    match pausing.any(|slot| slot.is_lossless()) {
+        true => "Packets may be lost, which ends the run with an error unless lossless = false",
+        false => "Packets may be lost. The run counts them and continues",
+    }
+}
+
+/// Warning about an entry of `groups` or `queues` that applies to no account of any switch.
+fn warn_unused_entry((list, place): UnusedEntry) -> String {
+    format!(
+        "switch.buffer: the {} entry of `{list}` has no effect. No port has its `ports` and `rate`, or later entries \
+         override it",
+        format_ordinal(place)
+    )
 }
 
 fn warn_unpaused_groups(scenario: &Scenario, switch: usize, layout: &MemoryLayout) -> Option<String> {
@@ -79,39 +104,55 @@ fn warn_unpaused_groups(scenario: &Scenario, switch: usize, layout: &MemoryLayou
 
 /// Warning about a group whose headroom is less than a worst case of frames needs.
 fn warn_small_headroom(scenario: &Scenario, switch: usize, layout: &MemoryLayout) -> Option<String> {
-    let links = scenario.buffer_ports(switch);
-    let small = (0..).map(PortId).zip(&links).find_map(|(port, link)| {
-        let groups = groups_in_use(scenario, layout, port);
-        let need = link.link.worst_case_headroom(layout.cell, scenario.smallest_frame());
-        let less =
-            |(group, _): &(u8, ClassSet)| layout.groups[usize::from(port.0) * 8 + usize::from(*group)].headroom < need;
-        let (group, _) = groups.into_iter().find(less)?;
-        Some((port, group, need))
+    let (links, smallest) = (scenario.buffer_ports(switch), scenario.smallest_frame());
+    let small = (0..).map(PortId).zip(&links).flat_map(|(port, link)| {
+        let need = link.link.worst_case_headroom(layout.cell, smallest);
+        let groups = groups_in_use(scenario, layout, port).into_iter();
+        let account = move |group: u8| layout.groups[usize::from(port.0) * 8 + usize::from(group)];
+        let less = move |group: &u8| account(*group).headroom < need;
+        groups.map(|(group, _)| group).filter(less).map(move |group| (port, group, account(group), need))
     });
-    let (port, group, need) = small?;
-    let own = layout.groups[usize::from(port.0) * 8 + usize::from(group)].headroom;
+    let small: Vec<_> = small.collect();
+    let (port, group, account, need) = *small.first()?;
+    let computed = layout.profile(account)?.lossless?.given_headroom.is_none();
+    let cure = match computed {
+        true => format!("Decrease `worst_frame` to {}, the smallest frame", Bytes(smallest.into())),
+        false => "Increase `xoff` of its profile, or leave it out".to_string(),
+    };
+    let more = match small.len() - 1 {
+        0 => String::new(),
+        1 => " (and 1 more group has too little)".to_string(),
+        more => format!(" (and {more} more groups have too little)"),
+    };
     Some(format!(
-        "group {group} of port {} has a headroom of {}, but {} may arrive after a pause. Packets may be lost. Increase \
-         `xoff` of its profile, or leave it out",
+        "group {group} of port {} has a headroom of {}, but {} may arrive after a pause{more}. {}. {cure}",
         port.0,
-        Bytes(own),
-        Bytes(need)
+        Bytes(account.headroom),
+        Bytes(need),
+        describe_loss(scenario, switch)
     ))
 }
 
-/// Warning about shared headroom that is less than the headroom of all groups together.
-fn warn_shared_headroom(layout: &MemoryLayout) -> Option<String> {
+/// Warning about shared headroom that is less than the headroom of all lossless groups with packets together.
+fn warn_shared_headroom(scenario: &Scenario, switch: usize, layout: &MemoryLayout) -> Option<String> {
+    let ports = (0..layout.groups.len() as u16 / 8).map(PortId);
+    let in_use = ports.flat_map(|port| {
+        let groups = groups_in_use(scenario, layout, port).into_iter();
+        groups.map(move |(group, _)| layout.groups[usize::from(port.0) * 8 + usize::from(group)])
+    });
+    let in_use: Vec<_> = in_use.collect();
     layout.pools.iter().enumerate().find_map(|(number, pool)| {
         let size = pool.headroom?;
-        let own = layout.groups.iter().filter(|account| layout.profile(**account).is_some_and(|p| p.pool == number));
+        let own = in_use.iter().filter(|account| layout.profile(**account).is_some_and(|p| p.pool == number));
         let all = own.map(|account| account.headroom).fold(0, u64::saturating_add);
         (all > size).then(|| {
             format!(
-                "pool {} has {} of shared headroom in each slice, and its groups may need {} together. Packets may be \
-                 lost if many groups are paused simultaneously. Increase the shared headroom of the pool",
+                "pool `{}` has {} of shared headroom in each slice, and its groups may need {} together if many are \
+                 paused simultaneously. {}. Increase the shared headroom of the pool",
                 pool.name,
                 Bytes(size),
-                Bytes(all)
+                Bytes(all),
+                describe_loss(scenario, switch)
             )
         })
     })
@@ -121,13 +162,13 @@ fn warn_shared_headroom(layout: &MemoryLayout) -> Option<String> {
 fn warn_empty_pool(layout: &MemoryLayout) -> Option<String> {
     let pool = layout.pools.iter().find(|pool| pool.size == 0)?;
     Some(format!(
-        "pool {} has no memory to share: reserves and headroom take its whole size. Increase the size of the pool",
+        "pool `{}` has no memory to share: reserves and headroom take its whole size. Increase the size of the pool",
         pool.name
     ))
 }
 
 /// Warning about a lossless class whose queue has a limit at egress.
-fn warn_limited_queues(scenario: &Scenario, layout: &MemoryLayout) -> Option<String> {
+fn warn_limited_queues(scenario: &Scenario, switch: usize, layout: &MemoryLayout) -> Option<String> {
     let ports = layout.queues.len() as u16 / 8;
     let classes = (0..ports).map(PortId).flat_map(|port| groups_in_use(scenario, layout, port));
     let lossless = classes.fold(ClassSet::NONE, |set, (_, own)| set.union(own));
@@ -140,7 +181,8 @@ fn warn_limited_queues(scenario: &Scenario, layout: &MemoryLayout) -> Option<Str
         })
     })?;
     Some(format!(
-        "class {class} is lossless at ingress, but its queue has a limit at egress, where packets may be lost. Leave \
-         out `threshold` in the profile of the queue"
+        "class {class} is lossless at ingress, but its queue has a limit at egress. {}. Leave out `threshold` in the \
+         profile of the queue",
+        describe_loss(scenario, switch)
     ))
 }

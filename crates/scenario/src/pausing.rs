@@ -1,5 +1,6 @@
 //! Headroom of every port that pauses its far end, and warnings if memory is too small for lossless pauses.
 
+use crate::diag::format_count;
 use crate::events::{Event, LinkChange, SendingPort};
 use crate::model::{Scenario, SwitchConfig};
 use crate::watchdogs;
@@ -254,7 +255,7 @@ impl LosslessMemoryNeed {
         let classes = (0..8).filter(|class| self.lossy_classes.has(*class)).map(|class| format!("class {class}"));
         let ports = (self.lossy_ports > 0).then(|| {
             let pause = if self.ends_run { "lossless pause" } else { "pause" };
-            format!("packets that arrive at {} ports without {pause}", self.lossy_ports)
+            format!("packets that arrive at {} without {pause}", format_count(self.lossy_ports, "port", "ports"))
         });
         let who: Vec<String> = classes.chain(ports).collect();
         if !who.is_empty() {
@@ -308,7 +309,8 @@ pub(crate) fn list_pause_warnings(scenario: &Scenario) -> Vec<String> {
         };
         match names.as_slice() {
             [first, rest @ ..] if !rest.is_empty() => {
-                format!("pause at {first} and {} switches like it: {text}. {then}", rest.len())
+                let others = format_count(rest.len() as u64, "switch", "switches");
+                format!("pause at {first} and {others} like it: {text}. {then}")
             }
             names => format!("pause at {}: {text}. {then}", names.concat()),
         }

@@ -11,6 +11,7 @@ mod host_transports;
 mod idle;
 mod idle_mechanisms;
 mod idle_notices;
+mod idle_pools;
 mod idle_transports;
 mod imported;
 mod laid_over;

@@ -5,7 +5,7 @@ use crate::driver::{BrokenRuleAt, LosslessViolationAt};
 use dataplane::OversizedFrame;
 use mech::pause::{PauseLevels, Pausing};
 use scenario::Scenario;
-use units::{Bytes, Time};
+use units::{Amount, Bytes, Time};
 
 impl LosslessViolationAt {
     /// Describes where and when a packet was lost, how much memory was in use, and how much headroom the link needs.
@@ -50,14 +50,15 @@ impl LosslessViolationAt {
             Some(_) => "A larger `quanta`, or a `refresh`, prevents such a loss".to_string(),
             None => self.describe_memory_cure(scenario),
         };
-        let used = lost.fill.used;
+        let size = |count: u64| self.fill_amount(scenario, count);
+        let used = size(lost.fill.used);
         let full = match lost.fill.limit {
             Some(u64::MAX) => format!("{used} in use, without a limit of its own, and its pool had no more memory"),
             // Each stored frame lowers a dynamic threshold, so that the last one may leave the port above it.
-            Some(limit) if used > limit && self.has_dynamic_limit(scenario) => {
-                format!("{used} in use, above its limit of {limit}, which falls as the shared memory fills")
+            Some(limit) if lost.fill.used > limit && self.has_dynamic_limit(scenario) => {
+                format!("{used} in use, above its limit of {}, which falls as the shared memory fills", size(limit))
             }
-            Some(limit) => format!("{used} of {limit} in use"),
+            Some(limit) => format!("{used} in use, with a limit of {}", size(limit)),
             None => format!("{used} in use"),
         };
         if let Some(group) = &lost.group {
@@ -100,7 +101,26 @@ impl LosslessViolationAt {
     fn has_dynamic_limit(&self, scenario: &Scenario) -> bool {
         let switch = &scenario.switches[(self.node - scenario.topology.hosts) as usize];
         let buffer = switch.buffer.slot.peek();
-        !self.lost.at_input && (buffer.has_accounts() || buffer.free_shared_bytes(0).is_some())
+        if self.lost.at_input || !buffer.has_accounts() {
+            return !self.lost.at_input && buffer.free_shared_bytes(0).is_some();
+        }
+        let layout = scenario.memory_layout((self.node - scenario.topology.hosts) as usize);
+        layout.is_some_and(|layout| {
+            let queue = layout.class_to_queue[usize::from(self.lost.class & 7)];
+            let account = layout.queues[usize::from(self.lost.out.0) * 8 + usize::from(queue)];
+            layout.profile(account).is_some_and(|profile| profile.threshold.fixed_limit().is_none())
+        })
+    }
+
+    /// Returns a count of the memory that was full, in packets if its size is in packets.
+    fn fill_amount(&self, scenario: &Scenario, count: u64) -> Amount {
+        let switch = &scenario.switches[(self.node - scenario.topology.hosts) as usize];
+        let input = switch.model.input_side().filter(|_| self.lost.at_input).map(|input| input.input_buffer);
+        let size = input.or_else(|| switch.buffer.slot.peek().total_memory(1));
+        match size {
+            Some(Amount::Packets(_)) => Amount::Packets(count),
+            _ => Amount::Bytes(count),
+        }
     }
 
     /// Describes the change of a profile that prevents the loss.

@@ -39,6 +39,6 @@ pub use packet_trace::{
 pub use progress::{FlowRecord, Progress, SenderCounts, StopReason};
 pub use recorded_run::{CaptureRequest, RecordedRun, RunError, start_recorded_run};
 pub use recorder::Recorder;
-pub use results::{CarriedBits, Column, PauseStorms, Results, SharedByClasses, Table};
+pub use results::{CarriedBits, Column, LosslessLosses, PauseStorms, Results, SharedByClasses, Table};
 pub use tap::{CrossedFrame, Tap};
 pub use world::World;

@@ -3,6 +3,7 @@
 use crate::common::{drops, rows, run, run_with, scenario, total};
 use crate::pause::slow;
 use sim::{Options, StopReason};
+use units::Bytes;
 
 /// Returns the scenario in which a pause needs the most headroom that the formula allows.
 ///
@@ -198,9 +199,10 @@ fn loss_error_names_alpha_of_a_buffer_with_free_memory() {
     let told = lost.describe(&scenario(&shared, ""));
     let (used, limit) = (lost.lost.fill.used, lost.lost.fill.limit.expect("a threshold"));
     assert!(lost.lost.over_threshold && limit == 40_000 - used, "{told}");
+    let (now, most) = (Bytes(used), Bytes(limit));
     let full = match used > limit {
-        true => format!("was full: {used} in use, above its limit of {limit}, which falls as the shared memory fills"),
-        false => format!("was full: {used} of {limit} in use"),
+        true => format!("was full: {now} in use, above its limit of {most}, which falls as the shared memory fills"),
+        false => format!("was full: {now} in use, with a limit of {most}"),
     };
     assert!(told.contains(&full), "{told}");
     let cure = "More memory, a larger `switch.buffer.alpha`, or a lower `switch.pause.xoff`, prevents such a loss";

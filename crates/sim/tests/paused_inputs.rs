@@ -7,6 +7,7 @@ use crate::headroom::{HIGH, worst};
 use dataplane::Pkt;
 use mech::ClassSet;
 use sim::{EventLocation, Observer, Options, StopReason};
+use units::Bytes;
 
 /// Start of the measurement in the hotspot scenario, in ps; `TO` is its end.
 const FROM: u64 = 5_000_000_000;
@@ -104,7 +105,9 @@ fn the_headroom_of_an_input_is_used_in_the_worst_case_and_a_byte_less_loses() {
     assert_eq!((lost.held, lost.xoff, lost.headroom, lost.at_input), (HIGH + headroom, HIGH, headroom, true));
     let (used, limit) = (HIGH + headroom - 1518, HIGH + headroom - 1);
     assert_eq!((lost.fill.used, lost.fill.limit), (used, Some(limit)));
-    assert!(told.contains(&format!("The memory of input 0 (from a) was full: {used} of {limit} in use")), "{told}");
+    let (used, limit) = (Bytes(used), Bytes(limit));
+    let full = format!("The memory of input 0 (from a) was full: {used} in use, with a limit of {limit}");
+    assert!(told.contains(&full), "{told}");
 }
 
 /// Returns a ring of switches with `hosts` hosts each, which send two switches further clockwise in the class of their

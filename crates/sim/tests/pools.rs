@@ -200,6 +200,7 @@ fn lossless_pools(xoff: &str) -> String {
 fn lossless_classes_lose_nothing_with_computed_headroom_and_a_report_names_the_group_without_it() {
     let results = run(&incast(&lossless_pools(""), ""), 1);
     assert_eq!((drops(&results), results.progress.stop), (0, Some(StopReason::Done)));
+    assert!(results.lossless_losses.is_empty());
     assert!(total(&results, "pauses", "times") > 0, "the far ends are paused");
     assert!(pauses(&results).iter().all(|[.., class]| *class == 3));
     let small = scenario(&incast(&lossless_pools("xoff = \"400B\", "), ""), "");
@@ -213,6 +214,12 @@ fn lossless_classes_lose_nothing_with_computed_headroom_and_a_report_names_the_g
     let name = format!("drop_{}", DropReason::InputFull.name());
     assert!(table.columns.iter().any(|(own, _)| *own == name));
     assert!(total(&counted, "ports", &name) > 0 && total(&counted, "ports", &name) == drops(&counted));
+    // Groups of lossy classes have no such losses, and the first loss is the one that ends the run otherwise.
+    let losses = &counted.lossless_losses;
+    assert_eq!(losses.iter().map(|(_, one)| one.packets).sum::<u64>(), drops(&counted));
+    assert!(losses.iter().all(|(node, one)| (*node, one.group) == (9, 3)), "{losses:?}");
+    let first = losses.iter().min_by_key(|(_, one)| one.first).map(|(_, one)| (one.first, one.port));
+    assert_eq!(first, Some((lost.at, lost.lost.ingress)));
 }
 
 #[test]
@@ -300,9 +307,12 @@ fn lost_lossless_packets_are_described_with_the_keys_of_pools() {
     let threshold = "threshold = { kind = \"dynamic\", alpha = 0.01 }";
     let queue = fails(&format!("{}, q = {{ pool = \"out\", {threshold} }}", group(500, "")), "30MB");
     assert!(queue.contains(", which falls as the shared memory fills. A larger limit or pool of the queue"), "{queue}");
+    let fixed = "threshold = { kind = \"static\", limit = \"50KB\" }";
+    let still = fails(&format!("{}, q = {{ pool = \"out\", {fixed} }}", group(500, "")), "30MB");
+    assert!(still.contains("B in use, with a limit of 50KB. A larger limit or pool"), "{still}");
     let pool = fails(&format!("{}, q = {{ pool = \"out\" }}", group(500, "")), "100KB");
     assert!(pool.contains("in use, without a limit of its own, and its pool had no more memory. A larger"), "{pool}");
-    for text in [ingress, queue, pool] {
+    for text in [ingress, queue, still, pool] {
         assert!(!text.contains("switch.pause") && !text.contains("18446744073709551615"), "{text}");
     }
 }

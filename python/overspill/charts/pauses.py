@@ -149,7 +149,7 @@ def chart_paused_share_by_tier(results: Results) -> Chart | None:
     ).rstrip()
     panel = Panel(
         "",
-        Axis("ports of", ticks=ticks, range=category_axis_range(len(every))),
+        Axis("tier of the ports", ticks=ticks, range=category_axis_range(len(every))),
         Axis("share of the time paused", "share"),
         marks,
     )

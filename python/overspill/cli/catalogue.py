@@ -241,9 +241,10 @@ def find_exact(specs: list[Spec], name: str) -> list[Spec] | metrics.Metric | st
         )
     if name in list_size_distributions():
         return f"{name}: flow sizes, {list_size_distributions()[name]}. For `sizes` of a traffic entry."
+    own = describe_parameters(specs, name)
     if meant := resolve_aliases(specs, find_aliases(name)):
-        return meant
-    return describe_parameters(specs, name) or describe_choices(specs, name) or None
+        return "\n".join(filter(None, (meant, own))) if isinstance(meant, str) else meant
+    return own or describe_choices(specs, name) or None
 
 
 def describe_namesakes(name: str, found: Sequence[Spec]) -> str:

@@ -136,7 +136,7 @@ def print_head(name: str, switch: ProbedSwitch, found: Sequence[ComparedClass], 
         cells = memory.cell_bytes(probe.size) // memory.cell
         told += f" take {cells:,} {'cell' if cells == 1 else 'cells'} of {memory.cell:,} B"
         if memory.slices > 1:
-            told += f", in slice {memory.slice(probe.ingress, probe.egress)} of {memory.slices} (0 to "
+            told += f", in slice {memory.slice(probe.ingress, probe.egress)} (of slices 0 to "
             told += f"{memory.slices - 1})"
     out.print(Text(f"{told}. Outputs send nothing while memory fills."), soft_wrap=True)
     for one in found:

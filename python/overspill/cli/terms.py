@@ -237,11 +237,11 @@ TERMS = (
         "Memory of a switch, `switch.buffer`. `overspill explain memory SCENARIO` prints how many packets a "
         "switch stores until a mark, a pause and a loss, by closed form and by running the dataplane. "
         "Options: `--size 64B`, `--groups N` (congested groups or queues), `--class`, `--port`, `--egress`, "
-        "`--switch`, `--variant`, `--set` and `--json`.",
+        "`--switch`, `--variant`, `--set` and `--json`. `docs/howto/switch_memory.md` has an example.",
         ("input_bytes_", "port_bytes_max"),
         (),
         ("switch.buffer.pools", "switch.buffer.per_port", "switch.buffer.shared"),
-        "buffer.md",
+        "memory.md",
     ),
     Term(("pkt",), "Packets of any size: unit of counts, of buffers and of thresholds (`100pkt`)."),
 )

@@ -160,10 +160,12 @@ def compare_class(switch: ProbedSwitch, class_: int, groups: int | None) -> Comp
     own = (probe.ingress, probe.egress, class_)
     congests = "groups" if memory.is_paused(probe.ingress, class_) else "queues"
     streams = congestion.choose_streams(memory, probe.size, own, groups or MOST_GROUPS)
-    if groups is not None and len(streams) < groups:
+    known = len(streams)
+    if groups is not None and known < groups:
+        most = f"1, the only {congests[:-1]}" if known == 1 else f"at most {known}, the {congests}"
         raise BadInput(
-            f"--groups: found {groups}; expected at most {len(streams)}, the {congests} in the slice of "
-            f"class {class_} with the same profiles, pauses and marks"
+            f"--groups: found {groups}; expected {most} in the slice of class {class_} with the same profiles, "
+            "pauses and marks"
         )
     cases = []
     for congested in dict.fromkeys((1, len(streams))):

@@ -39,6 +39,7 @@ KEPT_SUMMARY_KEYS = (
     "conserved",
     "deadlock",
     "pause_storms",
+    "lossless_losses",
     "shared_by_classes",
     "allow_unfinished",
     "end_ps",

@@ -25,6 +25,7 @@ def caution_lines(results: FinishedRuns) -> list[Line]:
     return [
         *starved_and_repeated_warnings(results),
         *shared_memory_warnings(results),
+        *lossless_loss_warnings(results),
         *pause_storm_warnings(results),
         *phase_findings.finding_lines(results.facts),
         *unsteady_warnings(results),
@@ -67,6 +68,27 @@ def shared_memory_warnings(results: FinishedRuns) -> list[Line]:
             )
             found.setdefault(text, []).append(variant)
     return [Line("SHARED MEMORY", f"{', '.join(names)}: {text}", True) for text, names in found.items()]
+
+
+def lossless_loss_warnings(results: FinishedRuns) -> list[Line]:
+    """Returns warnings about variants whose lossless priority groups lost packets."""
+    found = []
+    for variant in results.variants:
+        hit = {run.seed: one for run in results.runs_of(variant) if (one := run.lossless_losses)}
+        if not hit:
+            continue
+        packets, groups = ([int(one[what]) for one in hit.values()] for what in ("packets", "groups"))
+        most = max((one["most"] for one in hit.values()), key=lambda one: int(one["packets"]))
+        where = f"{variant}, seed{'s' if len(hit) > 1 else ''} {formats.format_seeds(hit)}"
+        lost = f"{span(groups)} lossless group{'' if set(groups) == {1} else 's'} lost {span(packets)}"
+        text = (
+            f"{where}: {lost} packet{'' if set(packets) == {1} else 's'} for lack of memory. Group "
+            f"{most['group']} of port {most['port']} lost most ({most['packets']}), the first at "
+            f"{formats.format_time(most['at_ps'])}. Increase the headroom of the group or the limit of the "
+            "queue"
+        )
+        found.append(Line("LOSSLESS LOST", text, True))
+    return found
 
 
 def span(values: Sequence[int]) -> str:

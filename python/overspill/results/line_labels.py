@@ -70,6 +70,10 @@ LABEL_MEANINGS = {
         "Queues that pauses stopped for the `detection_time` of a PFC watchdog, less at most one poll. "
         "The table `pause_storms` lists them."
     ),
+    "LOSSLESS LOST": (
+        "Packets of lossless priority groups that switches lost for lack of memory, with `lossless = false` "
+        "or without pauses. The group with the most losses is named."
+    ),
     "SHARED MEMORY": (
         "Variants that lost packets at a port whose buffer has one limit for several traffic classes. The "
         "port with the most losses is named."

@@ -212,6 +212,12 @@ class RunData:
         return found
 
     @property
+    def lossless_losses(self) -> dict[str, Any] | None:
+        """Losses of lossless groups for lack of memory (`packets`, `groups`, `most`), or `None`."""
+        found: dict[str, Any] | None = self.summary.get("lossless_losses")
+        return found
+
+    @property
     def shared_by_classes(self) -> dict[str, Any] | None:
         """Port with the most losses of those whose classes share memory (`port`, `classes`, `drops`)."""
         found: dict[str, Any] | None = self.summary.get("shared_by_classes")

@@ -9,7 +9,7 @@ mod unlimited;
 
 pub use extra_memory::ExtraMemory;
 pub use per_port::PerPort;
-pub use pools::{AccountRules, BufferPort, LosslessRules, MemoryLayout, PoolLimits, Pools, ProfileRules};
+pub use pools::{AccountRules, BufferPort, LosslessRules, MemoryLayout, PoolLimits, Pools, ProfileRules, UnusedEntry};
 pub use shared::Shared;
 pub use threshold::{Dynamic, Fixed, MemoryView, Reclaim, Threshold, ThresholdSlot};
 pub use unlimited::Unlimited;

@@ -138,7 +138,8 @@ impl Buffer for Shared {
     fn check(&self, beside: &CheckContext, report: &mut Report) {
         let Some(ports) = beside.ports.filter(|ports| !self.reserves_fit(*ports)) else { return };
         let each = if self.per == ThresholdOf::Queue { "queue of " } else { "of " };
-        let found = format!("{} for each {each}{ports} ports", Bytes(self.reserved));
+        let all = if ports == 1 { "port" } else { "ports" };
+        let found = format!("{} for each {each}{ports} {all}", Bytes(self.reserved));
         report.add_error(
             "reserved",
             found,

@@ -11,7 +11,7 @@ pub use red::Red;
 pub(crate) use red::{Params as RedGiven, probability as red_probability, probability_range as red_range};
 pub use wred::Wred;
 
-use crate::{CheckContext, Env, Head, Mechanism, Needs, PortThresholds, QueueId, QueueView, Report};
+use crate::{CheckContext, ClassSet, Env, Head, Mechanism, Needs, PortThresholds, QueueId, QueueView, Report};
 
 /// Mechanism that sets congestion marks.
 ///
@@ -47,6 +47,10 @@ pub trait Marking: Send + Sync {
     /// Returns true if a packet due for a mark is dropped when it is not ECN-capable (RFC 3168 §7).
     fn drops_not_ect(&self) -> bool {
         false
+    }
+    /// Returns the queues of each setting that applies to some queues only.
+    fn queue_profiles(&self) -> Vec<ClassSet> {
+        Vec::new()
     }
     /// Returns true if an ECN-capable packet of this queue that is due for a mark gets it. Otherwise it is dropped.
     fn marks_queue(&self, _queue: QueueId) -> bool {

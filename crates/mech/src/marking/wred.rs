@@ -7,7 +7,7 @@
 
 use super::Marking;
 use crate::params::{ParamKind, Spec, Values};
-use crate::{CheckContext, Env, Head, PortThresholds, QueueId, QueueView, Report, choice, params};
+use crate::{CheckContext, ClassSet, Env, Head, PortThresholds, QueueId, QueueView, Report, choice, params};
 use units::{Amount, Bytes};
 
 /// WRED at one port, with a profile for each queue.
@@ -137,6 +137,10 @@ impl Marking for Wred {
     }
     fn marks_queue(&self, queue: QueueId) -> bool {
         self.profiles[usize::from(queue.class())].is_some_and(|profile| profile.ecn == EcnUse::All)
+    }
+    fn queue_profiles(&self) -> Vec<ClassSet> {
+        let set = |queues: &[u64]| queues.iter().fold(0, |set, queue| set | 1 << (queue & 7));
+        self.given.iter().map(|entry| ClassSet(set(&entry.queue))).collect()
     }
     /// Returns the smallest `min` of all queues.
     fn never_marks_below(&self) -> Option<PortThresholds> {

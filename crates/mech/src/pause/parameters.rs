@@ -98,8 +98,14 @@ impl PauseThresholds {
             }
             (Some(_), Some(_), None) => {}
             (None, None, Some(_)) if !beside.shared => {
-                let found = format!("alpha with a buffer of kind `{}`", beside.buffer);
-                report.add_error("alpha", found, "a `shared` buffer with alpha");
+                let of_queues = beside.buffer == "shared";
+                let what = if of_queues { " and per = \"queue\"" } else { "" };
+                let found = format!("alpha with a buffer of kind `{}`{what}", beside.buffer);
+                let rule = match of_queues {
+                    true => "a `shared` buffer with per = \"port\", or xoff and xon",
+                    false => "a `shared` buffer with per = \"port\"",
+                };
+                report.add_error("alpha", found, rule);
             }
             (None, None, Some(_)) => {}
             (None, None, None) => report.add_error("kind", "neither xoff nor alpha", "xoff and xon, or alpha"),

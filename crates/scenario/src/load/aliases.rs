@@ -70,12 +70,11 @@ pub(super) fn kind_for_word(key: &str, typed: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings;
+    use crate::catalogue::declarations;
 
     #[test]
     fn every_alias_names_a_declared_kind_or_key() {
-        let mut all = all_declarations();
-        all.extend(settings::TABLES);
+        let all = declarations(&Registry::catalogue());
         for Alias { normalized: typed, slot, kind, param, .. } in ALIASES {
             let meant: Vec<_> =
                 all.iter().filter(|spec| spec.slot == *slot && (kind.is_empty() || spec.kind == *kind)).collect();

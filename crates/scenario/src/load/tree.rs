@@ -150,7 +150,7 @@ pub(crate) fn join_path(path: &str, key: &str) -> String {
 }
 
 /// Formats the position of an unnamed entry of a list in messages, counted from `1st`.
-pub(super) fn format_ordinal(place: usize) -> String {
+pub(crate) fn format_ordinal(place: usize) -> String {
     let n = place + 1;
     let end = match (n % 10, n % 100) {
         (_, 11..=13) => "th",

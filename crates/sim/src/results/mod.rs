@@ -4,6 +4,7 @@ mod congestion;
 mod events;
 mod flows;
 mod goodput_and_links;
+mod group_losses;
 mod holds;
 mod packets;
 mod path_links;
@@ -16,6 +17,7 @@ mod shortcuts;
 mod storms;
 mod sub_queues;
 
+pub use group_losses::LosslessLosses;
 pub use storms::PauseStorms;
 
 pub use ports::CarriedBits;
@@ -95,6 +97,8 @@ pub struct Results {
     pub deadlock: Option<Deadlock>,
     /// Pause storms that PFC watchdogs detected; `None` if no port has a watchdog.
     pub pause_storms: Option<PauseStorms>,
+    /// Lossless groups that lost packets for lack of memory.
+    pub lossless_losses: LosslessLosses,
     /// Switch port with the most losses of those whose classes share memory, if there is any.
     pub shared_by_classes: Option<SharedByClasses>,
     /// Loss of a packet of a lossless class that ended the run.
@@ -190,6 +194,7 @@ impl<T: Tap> World<Recorder, T> {
             received: self.bytes_received_in_window(scenario),
             deadlock: self.deadlock.clone(),
             pause_storms,
+            lossless_losses: self.lossless_losses(),
             shared_by_classes: self.port_shared_by_classes(scenario),
             lost: self.state.lost,
             broken: self.state.broken,

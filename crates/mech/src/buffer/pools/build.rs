@@ -171,6 +171,7 @@ impl Setup {
             clocks: ports.iter().map(|port| port.rate.clock()).collect(),
             groups,
             queues,
+            unused_entries: self.unused_entries(ports),
             pipes: given.pipes.iter().map(|pipe| *pipe as u8).collect(),
             slice_of: given.slice_of.iter().map(|slice| *slice as u8).collect(),
             pipe_count,

@@ -7,6 +7,11 @@ use crate::{CheckContext, Report};
 use std::collections::BTreeSet;
 use units::{Bytes, Rate};
 
+/// Returns a number with its noun, in the plural unless it is one.
+fn count(noun: &str, number: usize) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 impl Setup {
     /// Reports tables that conflict with each other or with the ports of the switch.
     pub(super) fn check(&self, beside: &CheckContext, report: &mut Report) {
@@ -20,6 +25,7 @@ impl Setup {
         self.check_profiles(report);
         if self.unknown_names.is_empty() {
             self.check_sides(report);
+            self.warn_unused(report);
             self.check_ports(beside, report);
         }
     }
@@ -40,7 +46,7 @@ impl Setup {
             report.add_error("pools", "no pool", "at least one pool");
         }
         if self.profiles.is_empty() || self.profiles.len() > usize::from(u8::MAX) {
-            report.add_error("profiles", format!("{} profiles", self.profiles.len()), "1 to 255 profiles");
+            report.add_error("profiles", count("profile", self.profiles.len()), "1 to 255 profiles");
         }
     }
 
@@ -51,16 +57,25 @@ impl Setup {
         let is_square = pipes * pipes == table.len();
         if !is_square {
             let rule = "one slice for each pair of an input pipe and an output pipe, so 1, 4, 9, 16, … numbers";
-            report.add_error("slice_of", format!("{} numbers", table.len()), rule);
+            report.add_error("slice_of", count("number", table.len()), rule);
         }
         if given.slices > 1 && table.is_empty() {
             report.add_error("slice_of", "nothing", "the slice of each pair of pipes, since there are several slices");
         }
         if let Some(slice) = table.iter().find(|slice| **slice >= given.slices) {
-            report.add_error("slice_of", slice, format!("slices from 0 to {}", given.slices - 1));
+            let rule = match given.slices {
+                1 => "slice 0 alone, because slices = 1".to_string(),
+                slices => format!("slices from 0 to {}", slices - 1),
+            };
+            report.add_error("slice_of", slice, rule);
         }
         if let Some(pipe) = given.pipes.iter().find(|pipe| is_square && **pipe as usize >= pipes.max(1)) {
-            report.add_error("pipes", pipe, format!("pipes from 0 to {}, as in slice_of", pipes.max(1) - 1));
+            let rule = match pipes {
+                0 => "pipe 0 alone without `slice_of`, which has the slice of each pair of pipes".to_string(),
+                1 => "pipe 0 alone, because slice_of has one number".to_string(),
+                _ => format!("pipes from 0 to {}, as in slice_of", pipes - 1),
+            };
+            report.add_error("pipes", pipe, rule);
         }
     }
 
@@ -68,7 +83,7 @@ impl Setup {
     fn check_maps(&self, report: &mut Report) {
         let maps = [("class_to_group", &self.given.class_to_group), ("class_to_queue", &self.given.class_to_queue)];
         for (key, map) in maps.into_iter().filter(|(_, map)| map.len() != 8) {
-            report.add_error(key, format!("{} numbers", map.len()), "8 numbers, for classes 0 to 7");
+            report.add_error(key, count("number", map.len()), "8 numbers, for classes 0 to 7");
         }
     }
 
@@ -90,7 +105,10 @@ impl Setup {
                 report.add_error(key("headroom"), "headroom together with over_subscribe_ratio", "one of the two");
             }
             if own.size.0 / self.given.slices < self.given.cell.0 {
-                let rule = format!("at least a cell of {} for each of {} slices", self.given.cell, self.given.slices);
+                let rule = match self.given.slices {
+                    1 => format!("at least a cell of {}", self.given.cell),
+                    slices => format!("at least a cell of {} for each of {slices} slices", self.given.cell),
+                };
                 report.add_error(key("size"), own.size, rule);
             }
         }
@@ -113,7 +131,7 @@ impl Setup {
         }
     }
 
-    /// Reports groups with egress profiles, queues with ingress or lossless profiles, and profiles that nothing uses.
+    /// Reports groups with egress profiles, and queues with ingress or lossless profiles.
     fn check_sides(&self, report: &mut Report) {
         for (entries, key, side) in
             [(&self.groups, "groups", PoolSide::Ingress), (&self.queues, "queues", PoolSide::Egress)]
@@ -138,10 +156,6 @@ impl Setup {
                     report.add_error(format!("{key}.{i}.profile"), found, "a lossless profile of groups only");
                 }
             }
-        }
-        let used: BTreeSet<u8> = self.groups.iter().chain(&self.queues).map(|entry| entry.profile).collect();
-        for (_, profile) in self.profiles.iter().enumerate().filter(|(i, _)| !used.contains(&(*i as u8))) {
-            report.add_warning(format!("switch.buffer: no group or queue uses the profile `{}`", profile.name));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Pools, profiles and accounts of one switch: their sizes for its ports, in bytes of whole cells.
 
 use super::super::ThresholdSlot;
+use super::unused::UnusedEntry;
 use crate::headroom::PausedLink;
 use crate::{ClassSet, PortId};
 use units::{ByteClock, Rate};
@@ -79,8 +80,11 @@ impl Assignment {
     }
     /// Returns the profile of a number at a port: that of the last entry that applies.
     pub(super) fn find(all: &[Assignment], port: usize, rate: Rate, number: u8) -> Option<u8> {
-        let mut own = all.iter().filter(|one| one.numbers.contains(&number) && one.applies_to(port, rate));
-        own.next_back().map(|one| one.profile)
+        Assignment::find_place(all, port, rate, number).map(|place| all[place].profile)
+    }
+    /// Returns the place of the last entry that applies to a number at a port.
+    pub(super) fn find_place(all: &[Assignment], port: usize, rate: Rate, number: u8) -> Option<usize> {
+        all.iter().rposition(|one| one.numbers.contains(&number) && one.applies_to(port, rate))
     }
 }
 
@@ -109,6 +113,8 @@ pub struct MemoryLayout {
     pub groups: Vec<AccountRules>,
     /// Account of each queue, `8 * port + queue`.
     pub queues: Vec<AccountRules>,
+    /// Entries of `groups` and `queues` that apply to no account of this switch.
+    pub unused_entries: Vec<UnusedEntry>,
     /// Pipe of each port; ports beyond the list are in pipe 0.
     pub(super) pipes: Vec<u8>,
     /// Slice of each pair of input pipe and output pipe, row by row; empty if all frames are in slice 0.
@@ -139,6 +145,7 @@ impl MemoryLayout {
             clocks: ports.iter().map(|port| port.rate.clock()).collect(),
             groups: vec![AccountRules::default(); accounts],
             queues: vec![AccountRules { profile: Some(0), headroom: 0 }; accounts],
+            unused_entries: Vec::new(),
             pipes: Vec::new(),
             slice_of: Vec::new(),
             pipe_count: 0,

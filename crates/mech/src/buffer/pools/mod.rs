@@ -13,8 +13,10 @@ mod layout;
 mod params;
 #[cfg(test)]
 mod tests;
+mod unused;
 
 pub use layout::{AccountRules, BufferPort, LosslessRules, MemoryLayout, PoolLimits, ProfileRules};
+pub use unused::UnusedEntry;
 
 use super::{Buffer, MemoryUse};
 use crate::params::{Spec, Values};

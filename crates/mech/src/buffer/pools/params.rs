@@ -53,13 +53,13 @@ params! {
         },
         pipes: Vec<u64> = {
             doc: "Pipe of each port, in the order of port numbers. Ports left out are in pipe 0, and numbers beyond the \
-                  last port have no effect.",
+                  last port have no effect. Pipes above 0 need `slice_of`.",
             kind: ParamKind::Counts { min: 0, max: 63 },
             default: Some("[]"),
         },
         slice_of: Vec<u64> = {
             doc: "Slice of a frame by its input pipe and its output pipe: for input pipe 0 the slices of all output \
-                  pipes, then for input pipe 1, and so on. Left out: slice 0.",
+                  pipes, then for input pipe 1, and so on. With one slice it may be left out.",
             kind: ParamKind::Counts { min: 0, max: 63 },
             default: Some("[]"),
         },

@@ -15,7 +15,8 @@ params! {
     /// Parameter values of the static threshold.
     pub(crate) struct Params {
         limit: Option<Bytes> = {
-            doc: "Memory beyond its reserve that an account may use. Left out: only the size of the pool limits it.",
+            doc: "Memory beyond its reserve that an account may use. With 0 it uses no shared memory. Left out: only \
+                  the size of the pool limits it.",
             kind: ParamKind::Size { min: 0 },
             default: Some(""),
         },
@@ -25,7 +26,7 @@ params! {
 pub(super) const SPEC: Spec = Spec {
     slot: "switch.buffer.profiles.NAME.threshold",
     kind: "static",
-    doc: "Limits an account to a fixed size.",
+    doc: "Limits an account to a fixed size, if it has `limit`.",
     cite: "",
     params: Params::PARAMS,
 };

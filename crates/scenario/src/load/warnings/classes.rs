@@ -1,6 +1,7 @@
 //! Warnings about settings of traffic classes and schedulers that change nothing.
 
 use super::WarningContext;
+use crate::load::format_ordinal;
 use mech::ClassSet;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,28 +17,30 @@ impl WarningContext<'_> {
         let class = scenario.top_class();
         let mut notes = Vec::new();
         // Only schedulers that the scenario sets are checked: the default, strict priority, needs no warning.
-        let of_ports = self.ports().filter(|_| self.is_given("switch.scheduler")).map(|port| &port.scheduler);
-        let of_hosts = self.is_given("host.scheduler").then_some(&scenario.host.scheduler);
-        let by_class = of_ports.chain(of_hosts).filter(|scheduler| scheduler.slot.peek().keeps_queue_order());
+        let (of_queues, of_classes) = (self.queues_in_use(), (scenario.classes(), "class"));
+        let of_ports =
+            self.ports().filter(|_| self.is_given("switch.scheduler")).map(|port| (&port.scheduler, of_queues));
+        let of_hosts = self.is_given("host.scheduler").then_some((&scenario.host.scheduler, of_classes));
+        let by_class = of_ports.chain(of_hosts).filter(|(scheduler, _)| scheduler.slot.peek().keeps_queue_order());
         let by_class: Vec<_> = by_class.collect();
-        let turns: BTreeSet<&str> = by_class.iter().map(|scheduler| scheduler.kind.as_str()).collect();
-        let mut settings: BTreeMap<&str, ClassSet> = BTreeMap::new();
-        for (name, classes) in by_class.iter().flat_map(|scheduler| scheduler.slot.peek().class_settings()) {
-            let all = settings.entry(name).or_default();
-            *all = all.union(classes);
-        }
-        let limited = by_class.iter().any(|scheduler| scheduler.slot.peek().rate_limits().is_some());
-        let (in_use, word) = self.queues_in_use();
-        for (name, classes) in settings.iter().filter(|_| !one || limited) {
-            let idle = classes.minus(in_use);
-            let idle: Vec<String> = (0..8).filter(|class| idle.has(*class)).map(|class| class.to_string()).collect();
-            if !idle.is_empty() {
-                notes.push(format!(
-                    "scheduler: the {name} for {word} {} has no effect, because no packet has this {word}",
-                    idle.join(", ")
-                ));
+        let turns: BTreeSet<&str> = by_class.iter().map(|(scheduler, _)| scheduler.kind.as_str()).collect();
+        let mut idle_settings: BTreeMap<(&str, &str), ClassSet> = BTreeMap::new();
+        for (scheduler, (in_use, word)) in &by_class {
+            for (name, classes) in scheduler.slot.peek().class_settings() {
+                let all = idle_settings.entry((name, word)).or_default();
+                *all = all.union(classes.minus(*in_use));
             }
         }
+        let limited = by_class.iter().any(|(scheduler, _)| scheduler.slot.peek().rate_limits().is_some());
+        for ((name, word), idle) in
+            idle_settings.iter().filter(|(_, idle)| **idle != ClassSet::NONE && (!one || limited))
+        {
+            notes.push(format!(
+                "scheduler: the {name} for {word} {} has no effect, because no packet has this {word}",
+                format_numbers(*idle)
+            ));
+        }
+        notes.extend(self.warn_marking_profiles(of_queues.0));
         if !one {
             return notes;
         }
@@ -55,20 +58,43 @@ impl WarningContext<'_> {
         notes
     }
 
-    /// Returns the numbers by which schedulers serve the packets of the scenario, and the word for such a number: those
-    /// of queues if a switch maps classes to other queues, otherwise those of classes.
+    /// Warnings about marking profiles of queues without packets.
+    fn warn_marking_profiles(&self, in_use: ClassSet) -> Vec<String> {
+        let profiles = self.ports().flat_map(|port| (0..).zip(port.marking.slot.peek().queue_profiles()));
+        let idle: BTreeSet<(usize, u8)> =
+            profiles.filter(|(_, queues)| queues.0 & in_use.0 == 0).map(|(place, queues)| (place, queues.0)).collect();
+        let note = |(place, queues): (usize, u8)| {
+            let word = if queues.count_ones() == 1 { "queue" } else { "queues" };
+            format!(
+                "switch.marking: the {} profile has no effect, because no packet is in {word} {}",
+                format_ordinal(place),
+                format_numbers(ClassSet(queues))
+            )
+        };
+        idle.into_iter().map(note).collect()
+    }
+
+    /// Returns the numbers by which schedulers of switches serve the packets of the scenario, and the word for such a
+    /// number: those of queues if a switch maps classes to other queues, otherwise those of classes.
     fn queues_in_use(&self) -> (ClassSet, &'static str) {
         let classes = self.scenario.classes();
-        let layouts = (0..self.scenario.switches.len()).filter_map(|switch| self.scenario.memory_layout(switch));
         let same: [u8; 8] = std::array::from_fn(|class| class as u8);
-        let mapped: Vec<_> = layouts.map(|layout| layout.class_to_queue).filter(|map| *map != same).collect();
+        let maps = (0..self.scenario.switches.len())
+            .map(|switch| self.scenario.memory_layout(switch).map_or(same, |layout| layout.class_to_queue));
+        let maps: BTreeSet<[u8; 8]> = maps.collect();
         let queues = |map: &[u8; 8]| {
             let own = (0..8).filter(|class| classes.has(*class)).map(|class| map[usize::from(class)]);
             own.map(ClassSet::single).fold(ClassSet::NONE, ClassSet::union)
         };
-        match mapped.is_empty() {
-            true => (classes, "class"),
-            false => (mapped.iter().map(queues).fold(classes, ClassSet::union), "queue"),
+        match maps.iter().any(|map| *map != same) {
+            true => (maps.iter().map(queues).fold(ClassSet::NONE, ClassSet::union), "queue"),
+            false => (classes, "class"),
         }
     }
+}
+
+/// Formats the numbers of a set of classes or queues as a list.
+fn format_numbers(set: ClassSet) -> String {
+    let numbers: Vec<String> = (0..8).filter(|number| set.has(*number)).map(|number| number.to_string()).collect();
+    numbers.join(", ")
 }
