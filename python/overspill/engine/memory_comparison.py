@@ -164,8 +164,8 @@ def compare_class(switch: ProbedSwitch, class_: int, groups: int | None) -> Comp
     if groups is not None and known < groups:
         most = f"1, the only {congests[:-1]}" if known == 1 else f"at most {known}, the {congests}"
         raise BadInput(
-            f"--groups: found {groups}; expected {most} in the slice of class {class_} with the same profiles, "
-            "pauses and marks"
+            f"--groups: found {groups}; expected {most} in the slice of class {class_} with the same "
+            "profiles, pauses and marks"
         )
     cases = []
     for congested in dict.fromkeys((1, len(streams))):
