@@ -22,6 +22,7 @@ ENTRIES = {
     "ecn_threshold": ("switch.marking.ecn_threshold",),
     "buffer": ("switch.buffer.shared", "switch.buffer.per_port"),
     "fib": ("switch.fib.learning",),
+    "memory": ("switch.buffer.pools",),
     "hosts": ("transport.linux",),
     "hosts_2011": ("transport.linux_2_6_38", "transport.linux_2_6_38_dctcp"),
     "pack": ("transport.linux",),

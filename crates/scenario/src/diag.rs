@@ -31,6 +31,19 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
+/// Formats the position of an unnamed entry of a list in messages, counted from `1st`.
+pub(crate) fn format_ordinal(place: usize) -> String {
+    let n = place + 1;
+    let end = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{n}{end}")
+}
+
 /// Longest dotted path that a message names in full, in characters.
 pub(crate) const MAX_PATH_CHARS: usize = 300;
 /// Longest faulty text, in characters, that a message repeats; a file may have values, keys and names of any length.

@@ -1,7 +1,7 @@
 //! Memory with pools: the ports of a switch as its accounts see them, and warnings about lossless groups.
 
 use crate::diag::format_count;
-use crate::load::format_ordinal;
+use crate::diag::format_ordinal;
 use crate::model::Scenario;
 use mech::buffer::{BufferPort, BufferSlot, MemoryLayout, UnusedEntry};
 use mech::{ClassSet, PortId};

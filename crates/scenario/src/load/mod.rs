@@ -35,7 +35,6 @@ pub(crate) use mechanism_settings::read_mechanism_settings;
 pub use needs::MemoryNeeds;
 pub use nesting::check_nesting;
 pub(crate) use networks::specs;
-pub(crate) use tree::format_ordinal;
 pub(crate) use value::{default_value, default_word, describe_allowed};
 
 use crate::diag::{Diagnostic, MAX_NOTE_CHARS, MAX_PATH_CHARS, format_fault, format_one_of, sanitize};

@@ -4,9 +4,9 @@
 //! then at their defaults again, or the new kind does not have them. The file does not show it: a variant that changes
 //! only the kind of `transport` would silently drop `min_rto`.
 
-use super::tree::{Data, Node, format_ordinal, join_path};
+use super::tree::{Data, Node, join_path};
 use super::value;
-use crate::diag::truncate;
+use crate::diag::{format_ordinal, truncate};
 use crate::{settings, topology, traffic};
 use dataplane::transport;
 use mech::Registry;

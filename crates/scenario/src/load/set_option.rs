@@ -6,8 +6,8 @@
 
 use super::fields::VariantKinds;
 use super::nesting::{is_within_bound, too_deep_message};
-use super::tree::{Data, Location, Node, format_ordinal, join_path, parse_value};
-use crate::diag::{Diagnostic, MAX_PATH_CHARS, format_fault, format_one_of, sanitize, truncate};
+use super::tree::{Data, Location, Node, join_path, parse_value};
+use crate::diag::{Diagnostic, MAX_PATH_CHARS, format_fault, format_one_of, format_ordinal, sanitize, truncate};
 use std::collections::BTreeSet;
 use toml_edit::Key;
 

@@ -1,7 +1,7 @@
 //! Text of a scenario as a tree, in which every value has the location where it was written.
 
 use super::Source;
-use crate::diag::{Diagnostic, MAX_PATH_CHARS, format_fault, truncate};
+use crate::diag::{Diagnostic, MAX_PATH_CHARS, format_fault, format_ordinal, truncate};
 use std::collections::BTreeSet;
 use toml_edit::{Document, Item, TableLike, Value};
 
@@ -147,19 +147,6 @@ pub(crate) fn join_path(path: &str, key: &str) -> String {
         false => key,
     };
     if path.is_empty() { key.to_string() } else { format!("{path}.{key}") }
-}
-
-/// Formats the position of an unnamed entry of a list in messages, counted from `1st`.
-pub(crate) fn format_ordinal(place: usize) -> String {
-    let n = place + 1;
-    let end = match (n % 10, n % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{n}{end}")
 }
 
 /// Parses a scenario's text into a tree.

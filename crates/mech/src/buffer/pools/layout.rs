@@ -1,10 +1,12 @@
 //! Pools, profiles and accounts of one switch: their sizes for its ports, in bytes of whole cells.
 
 use super::super::ThresholdSlot;
-use super::unused::UnusedEntry;
 use crate::headroom::PausedLink;
 use crate::{ClassSet, PortId};
 use units::{ByteClock, Rate};
+
+/// Entry of `groups` or `queues` that has no effect: the key and the place in its list.
+pub type UnusedEntry = (&'static str, usize);
 
 /// Link of a switch port, as far as it determines memory.
 #[derive(Clone, Copy, Debug)]

@@ -15,8 +15,7 @@ mod params;
 mod tests;
 mod unused;
 
-pub use layout::{AccountRules, BufferPort, LosslessRules, MemoryLayout, PoolLimits, ProfileRules};
-pub use unused::UnusedEntry;
+pub use layout::{AccountRules, BufferPort, LosslessRules, MemoryLayout, PoolLimits, ProfileRules, UnusedEntry};
 
 use super::{Buffer, MemoryUse};
 use crate::params::{Spec, Values};

@@ -1,14 +1,11 @@
 //! Warnings about settings of pools, profiles and slices that have no effect.
 
 use super::build::{Pool, Profile, Setup};
-use super::layout::{Assignment, BufferPort};
+use super::layout::{Assignment, BufferPort, UnusedEntry};
 use super::params::{PoolSide, React};
 use crate::Report;
 use std::collections::BTreeSet;
 use units::Bytes;
-
-/// Entry of `groups` or `queues` that has no effect: the key and the place in its list.
-pub type UnusedEntry = (&'static str, usize);
 
 impl Setup {
     /// Reports settings that have no effect, whatever the ports of the switch.

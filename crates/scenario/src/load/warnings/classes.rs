@@ -1,7 +1,7 @@
 //! Warnings about settings of traffic classes and schedulers that change nothing.
 
 use super::WarningContext;
-use crate::load::format_ordinal;
+use crate::diag::format_ordinal;
 use mech::ClassSet;
 use std::collections::{BTreeMap, BTreeSet};
 
