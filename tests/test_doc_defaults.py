@@ -42,6 +42,10 @@ WORDS = {
     ("dcqcn", "r_ai"): "a share of the rate of the link",
     ("dcqcn", "r_hai"): "a share of the rate of the link",
     ("dcqcn", "min_rate"): "a share of the rate of the link",
+    ("memory", "class_to_group"): "a list: the number of the class",
+    ("memory", "class_to_queue"): "a list: the number of the class",
+    ("memory", "pipes"): "an empty list: pipe 0",
+    ("memory", "slice_of"): "an empty list: the only slice",
 }
 # Pages that list every parameter of these entries.
 WHOLE = {

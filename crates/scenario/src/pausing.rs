@@ -6,7 +6,7 @@ use crate::model::{Scenario, SwitchConfig};
 use crate::watchdogs;
 use mech::ClassSet;
 use mech::buffer::BufferSlot;
-use mech::pause::{PauseLevels, PausedLink, Pausing};
+use mech::pause::{PauseLevels, PausedLink, Pausing, QUANTUM_BYTES};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Amount, Bytes, Dur, Rate};
 
@@ -39,6 +39,14 @@ impl Scenario {
     fn changes_of_link(&self, sender: SendingPort) -> impl Iterator<Item = LinkChange> + '_ {
         let changes = self.events.iter().filter_map(Event::link_change);
         changes.filter(move |(_, senders)| senders.contains(&sender)).map(|(change, _)| change)
+    }
+
+    /// Returns the time after which a host refreshes its pauses: half of the shortest duration that they have.
+    pub fn host_pause_refresh(&self, host: u32) -> Dur {
+        let (switch, port) = self.topology.far_end((host, 0));
+        // The switch measures a pause by the rate of its own port, which may change during the run.
+        let shortest = self.max_rate(switch, port).clock().time(u64::from(u16::MAX) * QUANTUM_BYTES);
+        Dur(shortest.0 / 2)
     }
 
     /// Returns the highest rate that a port has during the run, with its fastest possible clock.

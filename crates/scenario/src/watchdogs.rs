@@ -5,9 +5,6 @@ use mech::pause::Watchdog;
 use std::collections::BTreeSet;
 use units::Dur;
 
-/// Half of the longest pause of a PFC frame, in bytes of the link: a host refreshes its pauses after this time.
-const HOST_REFRESH_BYTES: u64 = 65_535 * 64 / 2;
-
 /// PFC watchdog of a port, with the longest time between two pause frames of its far end, if that ever pauses.
 struct WatchedPort {
     watchdog: Watchdog,
@@ -52,7 +49,7 @@ fn watched_ports(scenario: &Scenario) -> Vec<WatchedPort> {
             let Some(watchdog) = port.pause.slot.pausing().and_then(|pausing| pausing.watchdog()) else { continue };
             let clock = link.rate.clock();
             let refresh = match link.peer.checked_sub(scenario.topology.hosts) {
-                None => pausing_hosts.contains(&link.peer).then(|| clock.time(HOST_REFRESH_BYTES)),
+                None => pausing_hosts.contains(&link.peer).then(|| scenario.host_pause_refresh(link.peer)),
                 Some(far) => {
                     let slot = &scenario.switches[far as usize].ports[usize::from(link.peer_port)].pause.slot;
                     let times = slot.for_port(clock).pausing().map(|pausing| pausing.duration_and_refresh());

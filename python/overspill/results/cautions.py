@@ -84,8 +84,8 @@ def lossless_loss_warnings(results: FinishedRuns) -> list[Line]:
         text = (
             f"{where}: {lost} packet{'' if set(packets) == {1} else 's'} for lack of memory. Group "
             f"{most['group']} of port {most['port']} lost most ({most['packets']}), the first at "
-            f"{formats.format_time(most['at_ps'])}. Increase the headroom of the group or the limit of the "
-            "queue"
+            f"{formats.format_time(most['at_ps'])}. Increase the headroom of the group, or the "
+            "headroom that it shares, or the limit of the queue"
         )
         found.append(Line("LOSSLESS LOST", text, True))
     return found

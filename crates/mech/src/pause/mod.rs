@@ -14,6 +14,7 @@ pub use crate::pause_levels::{PauseLevels, Pausing};
 pub use crate::watchdog::{QueueSample, QueueWatch, StormChange, Watchdog, WatchdogAction};
 pub use pfc::Pfc;
 pub use port_pause::PortPause;
+pub use thresholds::QUANTUM_BYTES;
 
 use crate::Mechanism;
 

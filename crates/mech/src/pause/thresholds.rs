@@ -6,8 +6,8 @@ use crate::pause_levels::PauseLevels;
 use crate::{Account, CheckContext, Report};
 use units::{ByteClock, Dur};
 
-/// Number of bytes in a pause quantum of 512 bit times.
-const QUANTUM_BYTES: u64 = 64;
+/// Number of bytes in a pause quantum of 512 bit times (IEEE 802.3 annex 31B).
+pub const QUANTUM_BYTES: u64 = 64;
 
 /// Time of the response to a pause by link rate: the highest rate in bits per second, and pause quanta (IEEE 802.3
 /// §31B.3.7, as the buffer scripts of SONiC list it).

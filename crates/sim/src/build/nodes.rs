@@ -18,10 +18,7 @@ use scenario::topology::Port;
 use scenario::{Cioq, PortConfig, Scenario, SimultaneousArrivals, SwitchConfig, TieOrder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use units::{ByteClock, Dur, Rate};
-
-/// Number of bytes in a pause quantum of 512 bit times.
-const QUANTUM_BYTES: u64 = 64;
+use units::{ByteClock, Rate};
 
 /// Settings that are needed to build any node of a run.
 pub(super) struct NodeSettings<'a> {
@@ -87,11 +84,8 @@ impl NodeSettings<'_> {
     fn host_pauses(&self, id: u32) -> Option<HostPauses> {
         let pauses = || self.scenario.events.iter().filter_map(Event::host_pause).filter(|pause| pause.host == id);
         let whole = pauses().next()?.whole;
-        let (switch, port) = self.scenario.topology.far_end((id, 0));
-        // The switch measures a pause by the rate of its own port, which may change during the run.
-        let shortest = self.scenario.max_rate(switch, port).clock().time(u64::from(u16::MAX) * QUANTUM_BYTES);
         let periods = pauses().map(|pause| pause.period).collect();
-        Some(HostPauses { periods, refresh: Dur(shortest.0 / 2), whole })
+        Some(HostPauses { periods, refresh: self.scenario.host_pause_refresh(id), whole })
     }
 
     /// Returns the rate of a port by its own clock.
